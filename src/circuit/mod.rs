@@ -1,0 +1,105 @@
+//! From a statement and its vanilla proofs to one circuit per partition; the only user of `storage-proofs-*`.
+
+use bellperson::{Circuit, ConstraintSystem, SynthesisError};
+use blstrs::Scalar as Fr;
+use filecoin_proofs::{
+    constants::{DefaultPieceHasher, SectorShapeBase, SectorShapeSub8, SectorShapeTop2},
+    types::VanillaSealProof,
+};
+use storage_proofs_porep::stacked::StackedCircuit;
+
+use crate::error::Result;
+
+/// Registered seal proof type, as filecoin-proofs-api names it.
+pub use filecoin_proofs_api::RegisteredSealProof as SealProof;
+
+/// What a PoRep proof speaks about: everything of a C1 output but the vanilla proofs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    pub proof: SealProof,
+    pub comm_r: [u8; 32],
+    pub comm_d: [u8; 32],
+    pub replica_id: [u8; 32],
+    pub seed: [u8; 32],
+    pub ticket: [u8; 32],
+}
+
+/// Vanilla proofs by partition, then challenge, for each of the three Merkle tree shapes.
+pub enum VanillaProofs {
+    /// 2 KiB, 8 MiB, 512 MiB.
+    Base(Vec<Vec<VanillaSealProof<SectorShapeBase>>>),
+    /// 32 GiB.
+    Sub8(Vec<Vec<VanillaSealProof<SectorShapeSub8>>>),
+    /// 64 GiB.
+    Top2(Vec<Vec<VanillaSealProof<SectorShapeTop2>>>),
+}
+
+/// One partition's circuit, ready for synthesis.
+pub enum PartitionCircuit {
+    Base(Box<StackedCircuit<SectorShapeBase, DefaultPieceHasher>>),
+    Sub8(Box<StackedCircuit<SectorShapeSub8, DefaultPieceHasher>>),
+    Top2(Box<StackedCircuit<SectorShapeTop2, DefaultPieceHasher>>),
+}
+
+impl Circuit<Fr> for PartitionCircuit {
+    fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
+        match self {
+            Self::Base(c) => c.synthesize(cs),
+            Self::Sub8(c) => c.synthesize(cs),
+            Self::Top2(c) => c.synthesize(cs),
+        }
+    }
+}
+
+/// File names of one circuit's parameters, e.g. `v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-sha256_hasher-<hash>.params`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CircuitIdentity {
+    pub params: String,
+    pub vk: String,
+    pub meta: String,
+}
+
+/// Public parameters of one seal proof type, set up once and shared by all its partitions.
+pub struct PoRep {}
+
+impl PoRep {
+    /// Sets up graph and challenge counts.
+    pub fn new(_proof: SealProof) -> Result<Self> {
+        todo!()
+    }
+    pub fn proof(&self) -> SealProof {
+        todo!()
+    }
+    pub fn sector_bytes(&self) -> u64 {
+        todo!()
+    }
+    pub fn partitions(&self) -> usize {
+        todo!()
+    }
+    pub fn challenges_per_partition(&self) -> usize {
+        todo!()
+    }
+    pub fn layers(&self) -> usize {
+        todo!()
+    }
+    /// The names of this circuit's parameter files.
+    pub fn identity(&self) -> CircuitIdentity {
+        todo!()
+    }
+    /// The circuit without a witness, for parameter generation and recording.
+    pub fn blank(&self) -> PartitionCircuit {
+        todo!()
+    }
+    /// The circuit of partition `k` (0-based).
+    pub fn circuit(&self, _statement: &Statement, _vanilla: &VanillaProofs, _k: usize) -> Result<PartitionCircuit> {
+        todo!()
+    }
+    /// Public inputs of partition `k`, without the leading ONE.
+    pub fn public_inputs(&self, _statement: &Statement, _k: usize) -> Result<Vec<Fr>> {
+        todo!()
+    }
+    /// Vanilla verification; names the partition, the challenge and the field that fails.
+    pub fn check_vanilla(&self, _statement: &Statement, _vanilla: &VanillaProofs) -> Result<()> {
+        todo!()
+    }
+}

@@ -1,0 +1,1 @@
+//! Recorded R1CS.

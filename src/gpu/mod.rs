@@ -1,0 +1,1 @@
+//! Driver forwarders, devices; the only user of cust.

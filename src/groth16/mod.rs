@@ -1,0 +1,1 @@
+//! Quotient, sums, assembly, verification; generic over the backend.

@@ -1,0 +1,24 @@
+//! `cuzk`: a single-binary batch prover for Filecoin PoRep C2.
+//!
+//! The way of the data, each step a module of the same name:
+//!
+//! ```text
+//! C1 file -> c1 -> circuit -> witness (a, b) -> groth16 (quotient, sums) on a backend -> proof
+//!                                   srs: the parameters the sums run over
+//! ```
+//!
+//! Imports go down only: `cli -> pipeline -> {c1, circuit, witness, constraints, srs, groth16, backend}`;
+//! `tests/layering.rs` holds the modules to that.
+
+pub mod backend;
+pub mod c1;
+pub mod circuit;
+pub mod cli;
+pub mod constraints;
+pub mod error;
+pub mod gpu;
+pub mod groth16;
+pub mod pipeline;
+pub mod report;
+pub mod srs;
+pub mod witness;

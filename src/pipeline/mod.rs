@@ -1,0 +1,1 @@
+//! One C1 output to one verified proof.
