@@ -2,10 +2,12 @@
 
 pub mod bases;
 pub mod cpu;
+pub mod reference;
 
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 
-use crate::error::Result;
+use crate::error::{Fault, Result};
+use crate::fail;
 use bases::{G1Bases, G2Bases};
 
 /// The operations of a Groth16 prover that depend on the device.
@@ -13,13 +15,29 @@ pub trait Backend: Send + Sync {
     /// What `cuzk devices` and the report call it.
     fn name(&self) -> String;
 
-    /// Coefficients of the quotient `(a * b - c) / (X^n - 1)`, lowest first, `n - 1` of them, where `n` is the least power of
-    /// two not below `a.len()` and `c = a * b` row by row. `a` and `b` are the rows' values in row order.
-    fn quotient(&self, a: Vec<Fr>, b: Vec<Fr>) -> Result<Vec<Fr>>;
+    /// Coefficients of the quotient `(a * b - c) / (X^n - 1)`, lowest first, `n - 1` of them, where `n` is the least power
+    /// of two not below the number of rows. `a`, `b` and `c` are the rows' values in row order, with c = a * b in each row.
+    ///
+    /// # Errors
+    /// Unequal lengths, more rows than the field has roots of unity for, and the device's own failures.
+    fn quotient(&self, a: Vec<Fr>, b: Vec<Fr>, c: Vec<Fr>) -> Result<Vec<Fr>>;
 
-    /// `sum(scalars[i] * bases[i])` in G1; lengths must be equal.
+    /// `sum(scalars[i] * bases[i])` in G1.
+    ///
+    /// # Errors
+    /// Unequal lengths, and the device's own failures.
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Fr]) -> Result<G1Projective>;
 
     /// The same in G2.
+    ///
+    /// # Errors
+    /// As [`Backend::sum_g1`].
     fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Fr]) -> Result<G2Projective>;
+}
+
+fn check_lengths(bases: usize, scalars: usize) -> Result<()> {
+    if bases != scalars {
+        fail!(Fault::Internal, "sum over {bases} bases and {scalars} scalars: expected equally many");
+    }
+    Ok(())
 }

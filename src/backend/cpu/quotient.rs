@@ -1,0 +1,56 @@
+//! The quotient polynomial h = (a * b - c) / (X^n - 1) in six transforms.
+//!
+//! On the coset g of the domain, with g a primitive 2n-th root of unity, X^n - 1 is the constant g^n - 1 = -2. Reduced
+//! modulo X^n + 1 (which is what the inverse coset transform does), a * b = h * (X^n - 1) + c becomes c - 2h: so h is had
+//! from one transform back of a * b, and the coefficients of c, which need no coset transform. h does not depend on g.
+
+use blstrs::Scalar as Fr;
+use ff::Field;
+use rayon::prelude::*;
+
+use super::ntt::{bit_reverse, root_of_unity, scale_by_powers_reversed, Domain, MAX_LOG_SIZE};
+use crate::error::{Fault, Result};
+use crate::fail;
+
+/// Values per parallel task of a pointwise pass.
+const TASK: usize = 1 << 12;
+
+/// See [`crate::backend::Backend::quotient`].
+pub fn quotient(mut a: Vec<Fr>, mut b: Vec<Fr>, mut c: Vec<Fr>) -> Result<Vec<Fr>> {
+    let rows = a.len();
+    if b.len() != rows || c.len() != rows {
+        fail!(Fault::Internal, "quotient of {rows}, {} and {} rows: expected equally many", b.len(), c.len());
+    }
+    let log_size = rows.max(1).next_power_of_two().ilog2();
+    if log_size >= MAX_LOG_SIZE {
+        fail!(Fault::Input, "circuit of {rows} rows: at most 2^{} are possible over this field", MAX_LOG_SIZE - 1);
+    }
+    let domain = Domain::new(log_size);
+    let n = domain.size();
+    for values in [&mut a, &mut b, &mut c] {
+        values.resize(n, Fr::ZERO);
+    }
+    // n is a power of two below 2^32 and so invertible.
+    let size_inverse = Fr::from(n as u64).invert().unwrap_or(Fr::ZERO);
+    let g = root_of_unity(log_size + 1);
+
+    for values in [&mut a, &mut b] {
+        domain.inverse_unscaled(values);
+        scale_by_powers_reversed(values, size_inverse, g);
+        domain.forward(values);
+    }
+    a.par_iter_mut().zip(&b).with_min_len(TASK).for_each(|(a, b)| *a *= b);
+    drop(b);
+    domain.inverse_unscaled(&mut a);
+    domain.inverse_unscaled(&mut c);
+
+    // a holds n * g^i * (c - 2h)_i and c holds n * c_i, both bit-reversed.
+    let g_inverse = g.invert().unwrap_or(Fr::ZERO);
+    scale_by_powers_reversed(&mut a, Fr::ONE, g_inverse);
+    let half_size_inverse = size_inverse * Fr::from(2).invert().unwrap_or(Fr::ZERO);
+    a.par_iter_mut().zip(&c).with_min_len(TASK).for_each(|(a, c)| *a = (*c - *a) * half_size_inverse);
+    // The degree of h is at most n - 2.
+    c.truncate(n - 1);
+    c.par_iter_mut().enumerate().with_min_len(TASK).for_each(|(i, h)| *h = a[bit_reverse(i, log_size)]);
+    Ok(c)
+}

@@ -1,0 +1,121 @@
+//! One generic test that every backend passes against the slow reference, edge cases and odd sizes first.
+
+use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar as Fr};
+use cuzk::backend::bases::{G1Bases, G2Bases};
+use cuzk::backend::{cpu::CpuBackend, reference::Reference, Backend};
+use ff::Field;
+use group::Group;
+use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
+
+const LENGTHS: [usize; 16] = [0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 300, 1025];
+
+/// Scalars by name, for each way in which a sum can be special.
+fn scalar_patterns(n: usize) -> Vec<(&'static str, Vec<Fr>)> {
+    let mut rng = ChaCha20Rng::seed_from_u64(n as u64);
+    let mut random = || Fr::random(&mut rng);
+    let half = Fr::from(2).invert().unwrap();
+    let equal = random();
+    let edges = [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(2), -Fr::from(2), half, -half, half - Fr::ONE, Fr::from(u64::MAX)];
+    vec![
+        ("zero", vec![Fr::ZERO; n]),
+        ("one", vec![Fr::ONE; n]),
+        ("minus one", vec![-Fr::ONE; n]),
+        ("all equal", vec![equal; n]),
+        ("two", vec![Fr::from(2); n]),
+        ("edges", (0..n).map(|i| edges[i % edges.len()]).collect()),
+        ("mostly bits", (0..n).map(|i| if i % 50 == 7 { random() } else { Fr::from((i % 2) as u64) }).collect()),
+        ("random", (0..n).map(|_| random()).collect()),
+    ]
+}
+
+/// Multiples of the generator by name: distinct points, one point, pairs of opposite ones.
+fn base_patterns(n: usize) -> Vec<(&'static str, Vec<Fr>)> {
+    let mut rng = ChaCha20Rng::seed_from_u64(1000 + n as u64);
+    vec![
+        ("distinct", (0..n).map(|_| Fr::random(&mut rng)).collect()),
+        ("equal", vec![Fr::from(5); n]),
+        ("opposite", (0..n).map(|i| if i % 2 == 0 { Fr::from(9) } else { -Fr::from(9) }).collect()),
+    ]
+}
+
+fn sums_equal_reference(backend: &dyn Backend) {
+    for n in LENGTHS {
+        for (bases_name, multiples) in base_patterns(n) {
+            let g1: Vec<u8> = multiples
+                .iter()
+                .flat_map(|m| G1Affine::from(G1Projective::generator() * m).to_uncompressed())
+                .collect();
+            let g2: Vec<u8> = multiples
+                .iter()
+                .flat_map(|m| G2Affine::from(G2Projective::generator() * m).to_uncompressed())
+                .collect();
+            let (g1, g2) = (G1Bases::new(&g1).unwrap(), G2Bases::new(&g2).unwrap());
+            for (scalars_name, scalars) in scalar_patterns(n) {
+                let what = format!("{}, {n} {bases_name} bases, scalars {scalars_name}", backend.name());
+                // The reference is itself checked: every base is a known multiple of the generator.
+                let log: Fr = multiples.iter().zip(&scalars).map(|(m, s)| *m * s).sum();
+                if n <= 65 {
+                    assert_eq!(Reference.sum_g1(g1, &scalars).unwrap(), G1Projective::generator() * log, "reference, {what}");
+                    assert_eq!(Reference.sum_g2(g2, &scalars).unwrap(), G2Projective::generator() * log, "reference, {what}");
+                }
+                assert_eq!(backend.sum_g1(g1, &scalars).unwrap(), G1Projective::generator() * log, "G1, {what}");
+                assert_eq!(backend.sum_g2(g2, &scalars).unwrap(), G2Projective::generator() * log, "G2, {what}");
+            }
+        }
+    }
+}
+
+fn quotients_equal_reference(backend: &dyn Backend) {
+    for rows in [1usize, 2, 3, 4, 5, 8, 15, 16, 17, 100, 127, 128, 129, 257] {
+        let mut rng = ChaCha20Rng::seed_from_u64(rows as u64);
+        let a: Vec<_> = (0..rows).map(|_| Fr::random(&mut rng)).collect();
+        let b: Vec<_> = (0..rows).map(|_| Fr::random(&mut rng)).collect();
+        let c: Vec<_> = a.iter().zip(&b).map(|(a, b)| *a * b).collect();
+        let expected = Reference.quotient(a.clone(), b.clone(), c.clone()).unwrap();
+        let got = backend.quotient(a, b, c).unwrap();
+        assert_eq!(got, expected, "{}, {rows} rows", backend.name());
+        assert_eq!(got.len(), rows.next_power_of_two() - 1);
+    }
+}
+
+/// Long enough for several chunks and tasks; the expected sum comes from field arithmetic.
+fn long_sums_are_right(backend: &dyn Backend) {
+    const DISTINCT: usize = 1 << 10;
+    let n = (1 << 18) + 4097;
+    let points: Vec<u8> = (1..=DISTINCT as u64)
+        .flat_map(|k| G1Affine::from(G1Projective::generator() * Fr::from(k)).to_uncompressed())
+        .collect();
+    let bytes: Vec<u8> = points.iter().copied().cycle().take(n * 96).collect();
+    let bases = G1Bases::new(&bytes).unwrap();
+    for (name, scalars) in scalar_patterns(n) {
+        let log: Fr = scalars.iter().enumerate().map(|(i, s)| Fr::from((i % DISTINCT + 1) as u64) * s).sum();
+        assert_eq!(backend.sum_g1(bases, &scalars).unwrap(), G1Projective::generator() * log, "{name}");
+    }
+}
+
+fn unequal_lengths_are_errors(backend: &dyn Backend) {
+    let bytes = [0u8; 96];
+    let error = backend.sum_g1(G1Bases::new(&bytes).unwrap(), &[]).unwrap_err();
+    assert!(error.to_string().contains("1 bases and 0 scalars"), "{error}");
+    assert!(backend.quotient(vec![Fr::ONE], vec![], vec![]).is_err());
+}
+
+#[test]
+fn cpu_sums() {
+    sums_equal_reference(&CpuBackend);
+}
+
+#[test]
+fn cpu_quotients() {
+    quotients_equal_reference(&CpuBackend);
+}
+
+#[test]
+fn cpu_long_sums() {
+    long_sums_are_right(&CpuBackend);
+}
+
+#[test]
+fn cpu_errors() {
+    unequal_lengths_are_errors(&CpuBackend);
+}
