@@ -15,7 +15,8 @@ fn scalar_patterns(n: usize) -> Vec<(&'static str, Vec<Fr>)> {
     let mut random = || Fr::random(&mut rng);
     let half = Fr::from(2).invert().unwrap();
     let equal = random();
-    let edges = [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(2), -Fr::from(2), half, -half, half - Fr::ONE, Fr::from(u64::MAX)];
+    let edges =
+        [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(2), -Fr::from(2), half, -half, half - Fr::ONE, Fr::from(u64::MAX)];
     vec![
         ("zero", vec![Fr::ZERO; n]),
         ("one", vec![Fr::ONE; n]),
@@ -55,8 +56,16 @@ fn sums_equal_reference(backend: &dyn Backend) {
                 // The reference is itself checked: every base is a known multiple of the generator.
                 let log: Fr = multiples.iter().zip(&scalars).map(|(m, s)| *m * s).sum();
                 if n <= 65 {
-                    assert_eq!(Reference.sum_g1(g1, &scalars).unwrap(), G1Projective::generator() * log, "reference, {what}");
-                    assert_eq!(Reference.sum_g2(g2, &scalars).unwrap(), G2Projective::generator() * log, "reference, {what}");
+                    assert_eq!(
+                        Reference.sum_g1(g1, &scalars).unwrap(),
+                        G1Projective::generator() * log,
+                        "reference, {what}"
+                    );
+                    assert_eq!(
+                        Reference.sum_g2(g2, &scalars).unwrap(),
+                        G2Projective::generator() * log,
+                        "reference, {what}"
+                    );
                 }
                 assert_eq!(backend.sum_g1(g1, &scalars).unwrap(), G1Projective::generator() * log, "G1, {what}");
                 assert_eq!(backend.sum_g2(g2, &scalars).unwrap(), G2Projective::generator() * log, "G2, {what}");

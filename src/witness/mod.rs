@@ -1,23 +1,146 @@
 //! Synthesis of a partition's circuit into its assignment.
+//!
+//! The circuit is run once. Each row's linear combinations of A and B are evaluated and dropped as they come; C is never
+//! looked at, since for a satisfying witness c = a * b in every row (and a proof of an unsatisfied one does not verify).
 
+mod density;
+
+pub use density::Density;
+
+use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
 use blstrs::Scalar as Fr;
+use ff::Field;
+use rayon::prelude::*;
 
-/// One bit per variable: does it occur in the query?
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Density {
-    words: Vec<u64>,
-    len: usize,
-}
+use crate::error::{Fault, OrFault, Result};
 
 /// What one partition's synthesis yields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignment {
-    /// Rows' values of A and B, in row order, the input rows last.
+    /// The rows' values of A, in row order; the input rows (one per input, `input * 0 = 0`) last.
     pub a: Vec<Fr>,
+    /// The rows' values of B.
     pub b: Vec<Fr>,
     /// Public inputs, ONE first.
     pub inputs: Vec<Fr>,
+    /// Private variables in the order of their allocation.
     pub aux: Vec<Fr>,
+    /// Which aux variables occur in A. (All inputs do, by their own rows.)
     pub a_aux_density: Density,
+    /// Which inputs occur in B.
     pub b_input_density: Density,
+    /// Which aux variables occur in B.
     pub b_aux_density: Density,
+}
+
+/// Runs `circuit` and returns its assignment.
+///
+/// # Errors
+/// When the circuit itself reports one: a missing value, a division by zero.
+pub fn synthesize(circuit: impl Circuit<Fr>) -> Result<Assignment> {
+    let mut synthesis = Synthesis(Assignment::default());
+    let one = synthesis.alloc_input(|| "one", || Ok(Fr::ONE));
+    one.and_then(|_| circuit.synthesize(&mut synthesis)).or_fault(Fault::Input, || {
+        "the circuit could not be synthesized from this C1; check the file with 'cuzk inspect'".into()
+    })?;
+    let mut assignment = synthesis.0;
+    // The input rows make the inputs' polynomials linearly independent (Groth16's proof of soundness needs that).
+    assignment.a.extend_from_slice(&assignment.inputs);
+    assignment.b.resize(assignment.a.len(), Fr::ZERO);
+    Ok(assignment)
+}
+
+impl Assignment {
+    /// c = a * b in every row.
+    pub fn c(&self) -> Vec<Fr> {
+        self.a.par_iter().zip(&self.b).with_min_len(1 << 12).map(|(a, b)| *a * b).collect()
+    }
+}
+
+/// The constraint system a circuit is run in. Namespaces are not followed: they only name things.
+struct Synthesis(Assignment);
+
+impl Synthesis {
+    /// The value of a linear combination; marks the variables that occur with a non-zero coefficient.
+    fn evaluate(
+        combination: &LinearCombination<Fr>,
+        inputs: &[Fr],
+        aux: &[Fr],
+        mut input_density: Option<&mut Density>,
+        mut aux_density: &mut Density,
+    ) -> Fr {
+        let mut sum = Fr::ZERO;
+        let input_terms = combination.iter_inputs().map(|(i, c)| (inputs[*i], c, true, *i));
+        let aux_terms = combination.iter_aux().map(|(i, c)| (aux[*i], c, false, *i));
+        for (value, coefficient, is_input, index) in input_terms.chain(aux_terms) {
+            if *coefficient == Fr::ONE {
+                sum += value;
+            } else if *coefficient == Fr::ZERO {
+                // A cancelled term: it does not occur.
+                continue;
+            } else {
+                sum += value * coefficient;
+            }
+            match (is_input, &mut input_density, &mut aux_density) {
+                (true, Some(density), _) => density.set(index),
+                (true, None, _) => {}
+                (false, _, density) => density.set(index),
+            }
+        }
+        sum
+    }
+}
+
+impl ConstraintSystem<Fr> for Synthesis {
+    type Root = Self;
+
+    fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Fr, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        self.0.aux.push(value()?);
+        self.0.a_aux_density.push(false);
+        self.0.b_aux_density.push(false);
+        Ok(Variable::new_unchecked(Index::Aux(self.0.aux.len() - 1)))
+    }
+
+    fn alloc_input<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Fr, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        self.0.inputs.push(value()?);
+        self.0.b_input_density.push(false);
+        Ok(Variable::new_unchecked(Index::Input(self.0.inputs.len() - 1)))
+    }
+
+    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, _: LC)
+    where
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+        LA: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+        LB: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+        LC: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+    {
+        let s = &mut self.0;
+        let (a, b) = (a(LinearCombination::zero()), b(LinearCombination::zero()));
+        s.a.push(Self::evaluate(&a, &s.inputs, &s.aux, None, &mut s.a_aux_density));
+        s.b.push(Self::evaluate(&b, &s.inputs, &s.aux, Some(&mut s.b_input_density), &mut s.b_aux_density));
+    }
+
+    fn push_namespace<NR, N>(&mut self, _: N)
+    where
+        NR: Into<String>,
+        N: FnOnce() -> NR,
+    {
+    }
+
+    fn pop_namespace(&mut self) {}
+
+    fn get_root(&mut self) -> &mut Self::Root {
+        self
+    }
 }
