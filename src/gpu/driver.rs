@@ -1,0 +1,87 @@
+//! The driver library of this machine, found once, and the addresses of its calls.
+
+use std::ffi::{c_void, OsString};
+use std::path::PathBuf;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::OnceLock;
+
+use cust::sys::CUresult;
+use libloading::Library;
+
+/// Names the driver library in place of [`DEFAULT`]: another driver, or an emulated device.
+pub(super) const VARIABLE: &str = "CUZK_LIBCUDA";
+/// What the NVIDIA driver installs, found by the dynamic linker.
+const DEFAULT: &str = "libcuda.so.1";
+
+/// The driver library, or why there is none.
+pub(super) struct Driver {
+    /// What was or would have been loaded.
+    pub path: PathBuf,
+    /// Whether [`VARIABLE`] named it.
+    pub chosen: bool,
+    /// The library, or the reason why it cannot be used.
+    pub library: Result<Library, String>,
+}
+
+impl Driver {
+    fn load() -> Self {
+        let variable: Option<OsString> = std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
+        let chosen = variable.is_some();
+        let path = PathBuf::from(variable.unwrap_or_else(|| DEFAULT.into()));
+        // SAFETY: loading runs the library's initialisers. It is the system's CUDA driver, or a library the user named to
+        // stand for it: trusted like every other library that the dynamic linker loads for this process.
+        let loaded = unsafe { Library::new(&path) }.map_err(|e| e.to_string());
+        let library = loaded.and_then(|library| match address(&library, c"cuInit".to_bytes_with_nul()) {
+            Some(_) => Ok(library),
+            None => Err("it has no cuInit, so it is not a CUDA driver".to_owned()),
+        });
+        Self { path, chosen, library }
+    }
+}
+
+/// The driver of this process. The first call loads it.
+pub(super) fn driver() -> &'static Driver {
+    static DRIVER: OnceLock<Driver> = OnceLock::new();
+    DRIVER.get_or_init(Driver::load)
+}
+
+/// The address of the symbol; `None` where the library has none of that name.
+fn address(library: &Library, name_with_nul: &[u8]) -> Option<*mut c_void> {
+    // SAFETY: the symbol is taken as an untyped address and not used here; whoever calls it argues for its type.
+    let symbol = unsafe { library.get::<*mut c_void>(name_with_nul) }.ok()?;
+    Some(*symbol).filter(|p| !p.is_null())
+}
+
+/// One driver call by name, looked up at its first use. The address stays valid: the library is never unloaded.
+pub(super) struct Call {
+    name_with_nul: &'static str,
+    address: AtomicPtr<c_void>,
+}
+
+impl Call {
+    pub(super) const fn new(name_with_nul: &'static str) -> Self {
+        Self { name_with_nul, address: AtomicPtr::new(null_mut()) }
+    }
+
+    /// The call's address, never null; CUDA_ERROR_NO_DEVICE without a driver library, CUDA_ERROR_NOT_SUPPORTED where the
+    /// library has no such call (an older driver).
+    #[inline]
+    pub(super) fn address(&self) -> Result<*mut c_void, CUresult> {
+        let known = self.address.load(Ordering::Relaxed);
+        if known.is_null() {
+            self.look_up()
+        } else {
+            Ok(known)
+        }
+    }
+
+    #[cold]
+    fn look_up(&self) -> Result<*mut c_void, CUresult> {
+        let library = driver().library.as_ref().map_err(|_| CUresult::CUDA_ERROR_NO_DEVICE)?;
+        let address = address(library, self.name_with_nul.as_bytes()).ok_or(CUresult::CUDA_ERROR_NOT_SUPPORTED)?;
+        // Only the address itself is passed on, and it is the same whoever finds it: no ordering is needed.
+        self.address.store(address, Ordering::Relaxed);
+        Ok(address)
+    }
+}

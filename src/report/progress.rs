@@ -1,0 +1,326 @@
+//! Progress of long work: a bar with an estimate on a terminal, a few plain lines elsewhere, or nothing.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use super::units::{duration, Unit};
+
+/// Least time between two plain lines of one task.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// How often a bar is redrawn though nothing advanced, so that its estimate is current.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Where progress goes. Cheap to clone, shared between threads; work takes it as `&Progress`.
+#[derive(Clone)]
+pub struct Progress(Output);
+
+#[derive(Clone)]
+enum Output {
+    Silent,
+    Lines(Arc<Lines>),
+    Bars { bars: MultiProgress, colour: bool },
+}
+
+struct Lines {
+    out: Mutex<Box<dyn Write + Send>>,
+    interval: Duration,
+}
+
+impl Lines {
+    /// A progress line that cannot be written is dropped: the work matters, not its commentary.
+    fn print(&self, line: &str) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    }
+}
+
+impl Progress {
+    /// Says nothing.
+    pub fn silent() -> Self {
+        Self(Output::Silent)
+    }
+
+    /// Plain lines on standard error: one when a task starts, at most one each 10 seconds, one when it ends.
+    pub fn lines() -> Self {
+        Self::lines_to(Box::new(io::stderr()), LINE_INTERVAL)
+    }
+
+    /// Bars on standard error, coloured or not; plain lines where standard error cannot redraw a line.
+    pub fn bars(colour: bool) -> Self {
+        let target = ProgressDrawTarget::stderr();
+        if target.is_hidden() {
+            return Self::lines();
+        }
+        Self(Output::Bars { bars: MultiProgress::with_draw_target(target), colour })
+    }
+
+    /// Plain lines to any writer, at most one each `interval` and task between the first and the last.
+    pub fn lines_to(out: Box<dyn Write + Send>, interval: Duration) -> Self {
+        Self(Output::Lines(Arc::new(Lines { out: Mutex::new(out), interval })))
+    }
+
+    /// Begins a task of `total` units, or of unknown size where `total` is 0. `what` reads like "hashing parameters".
+    pub fn task(&self, what: &str, total: u64, unit: Unit) -> Task {
+        let view = match &self.0 {
+            Output::Silent => View::Silent,
+            Output::Lines(lines) => {
+                lines.print(&starting(what, total, unit));
+                View::Lines { lines: lines.clone(), next: AtomicU64::new(millis(lines.interval)) }
+            }
+            Output::Bars { bars, colour } => {
+                View::Bar { bar: bars.add(bar(what, total, unit, *colour)), bars: bars.clone() }
+            }
+        };
+        let what = what.to_owned();
+        Task { view, what, total, unit, done: AtomicU64::new(0), started: Instant::now(), finished: false }
+    }
+
+    /// Prints one line, above the bars where there are bars; nothing when silent.
+    pub fn note(&self, line: &str) {
+        match &self.0 {
+            Output::Silent => {}
+            Output::Lines(lines) => lines.print(line),
+            Output::Bars { bars, .. } => print_above(bars, line),
+        }
+    }
+}
+
+/// One running task; `advance` may be called from many threads. Dropped without [`Task::finish`] (an error on the way),
+/// it says where it stopped.
+pub struct Task {
+    view: View,
+    what: String,
+    total: u64,
+    unit: Unit,
+    done: AtomicU64,
+    started: Instant,
+    finished: bool,
+}
+
+enum View {
+    Silent,
+    /// `next`: milliseconds after the start before which no further line is due.
+    Lines {
+        lines: Arc<Lines>,
+        next: AtomicU64,
+    },
+    Bar {
+        bar: ProgressBar,
+        bars: MultiProgress,
+    },
+}
+
+impl Task {
+    /// `units` more are done. Meant for chunks of work: it costs a clock reading.
+    pub fn advance(&self, units: u64) {
+        let done = self.done.fetch_add(units, Ordering::Relaxed) + units;
+        match &self.view {
+            View::Silent => {}
+            View::Bar { bar, .. } => bar.inc(units),
+            View::Lines { lines, next } => {
+                let now = millis(self.started.elapsed());
+                let due = next.load(Ordering::Relaxed);
+                // The exchange lets one thread print where several pass the mark together.
+                let later = now + millis(lines.interval);
+                if now >= due && next.compare_exchange(due, later, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                    lines.print(&running(&self.what, done, self.total, self.unit, self.started.elapsed()));
+                }
+            }
+        }
+    }
+
+    /// The task is complete.
+    pub fn finish(mut self) {
+        self.finished = true;
+        let (done, wall) = (self.done.load(Ordering::Relaxed), self.started.elapsed());
+        let rate = self.unit.rate(done, wall).filter(|_| done > 1).map_or(String::new(), |r| format!(" ({r})"));
+        self.last_line(&format!("{}: {} in {}{rate}", self.what, self.unit.amount(done), duration(wall)));
+    }
+
+    fn last_line(&self, line: &str) {
+        match &self.view {
+            View::Silent => {}
+            View::Lines { lines, .. } => lines.print(line),
+            View::Bar { bar, bars } => {
+                bar.finish_and_clear();
+                bars.remove(bar);
+                print_above(bars, line);
+            }
+        }
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        if !self.finished {
+            let done = self.done.load(Ordering::Relaxed);
+            self.last_line(&format!("{}: stopped at {}", self.what, of_total(done, self.total, self.unit)));
+        }
+    }
+}
+
+fn millis(d: Duration) -> u64 {
+    u64::try_from(d.as_millis()).unwrap_or(u64::MAX / 2)
+}
+
+fn print_above(bars: &MultiProgress, line: &str) {
+    // As with plain lines: a failure to write commentary is no failure of the work.
+    let _ = bars.println(line);
+}
+
+fn starting(what: &str, total: u64, unit: Unit) -> String {
+    match total {
+        0 => what.to_owned(),
+        _ => format!("{what}: {}", unit.amount(total)),
+    }
+}
+
+fn running(what: &str, done: u64, total: u64, unit: Unit, elapsed: Duration) -> String {
+    let left = remaining(done, total, elapsed).map_or(String::new(), |d| format!(", about {} left", duration(d)));
+    format!("{what}: {}{left}", of_total(done, total, unit))
+}
+
+/// `300 MiB of 1.04 GiB (28 %)`, or the amount alone where the total is unknown.
+fn of_total(done: u64, total: u64, unit: Unit) -> String {
+    if total == 0 {
+        return unit.amount(done);
+    }
+    let percent = done as f64 / total as f64 * 100.0;
+    format!("{} of {} ({percent:.0} %)", unit.amount(done), unit.amount(total))
+}
+
+/// Time left at the mean rate so far; `None` before anything is done or where the total is unknown.
+fn remaining(done: u64, total: u64, elapsed: Duration) -> Option<Duration> {
+    if done == 0 || total == 0 {
+        return None;
+    }
+    let left = total.saturating_sub(done) as f64 / done as f64;
+    Duration::try_from_secs_f64(elapsed.as_secs_f64() * left).ok()
+}
+
+fn bar(what: &str, total: u64, unit: Unit, colour: bool) -> ProgressBar {
+    let template = match (total, colour) {
+        (0, _) => "{spinner} {msg}: {amount}",
+        (_, true) => "{msg} [{bar:30.cyan/blue}] {amount}{left}",
+        (_, false) => "{msg} [{bar:30}] {amount}{left}",
+    };
+    // The templates are constants; should indicatif refuse one, its own default style still tells the position.
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = style
+        .progress_chars("=> ")
+        .with_key("amount", move |state: &ProgressState, w: &mut dyn std::fmt::Write| {
+            let _ = w.write_str(&of_total(state.pos(), total, unit));
+        })
+        .with_key("left", move |state: &ProgressState, w: &mut dyn std::fmt::Write| {
+            if let Some(left) = remaining(state.pos(), total, state.elapsed()) {
+                let _ = write!(w, ", about {} left", duration(left));
+            }
+        });
+    let bar = ProgressBar::hidden();
+    if total > 0 {
+        bar.set_length(total);
+    }
+    bar.set_style(style);
+    bar.set_message(what.to_owned());
+    bar.enable_steady_tick(TICK);
+    bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn recorded(interval: Duration, work: impl FnOnce(&Progress)) -> Vec<String> {
+        let out = Shared::default();
+        work(&Progress::lines_to(Box::new(out.clone()), interval));
+        let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_short_task_prints_its_start_and_its_end_only() {
+        let lines = recorded(LINE_INTERVAL, |progress| {
+            let task = progress.task("hashing parameters", 3 << 20, Unit::Bytes);
+            (0..3).for_each(|_| task.advance(1 << 20));
+            task.finish();
+        });
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert_eq!(lines[0], "hashing parameters: 3.00 MiB");
+        assert!(lines[1].starts_with("hashing parameters: 3.00 MiB in "), "{lines:?}");
+    }
+
+    #[test]
+    fn a_long_task_prints_one_line_per_interval() {
+        let interval = Duration::from_millis(40);
+        let lines = recorded(interval, |progress| {
+            let task = progress.task("tables", 4, Unit::Points);
+            task.advance(1);
+            std::thread::sleep(interval + Duration::from_millis(10));
+            task.advance(1);
+            task.advance(1);
+            task.finish();
+        });
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[1].starts_with("tables: 2 points of 4 points (50 %), about "), "{lines:?}");
+    }
+
+    #[test]
+    fn threads_that_pass_the_mark_together_print_one_line() {
+        let lines = recorded(Duration::from_millis(30), |progress| {
+            let task = progress.task("sums", 800, Unit::Bases);
+            std::thread::sleep(Duration::from_millis(40));
+            std::thread::scope(|s| {
+                (0..8).for_each(|_| {
+                    s.spawn(|| task.advance(100));
+                });
+            });
+            task.finish();
+        });
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[2].starts_with("sums: 800 bases in "), "{lines:?}");
+    }
+
+    #[test]
+    fn a_dropped_task_says_where_it_stopped() {
+        let lines = recorded(LINE_INTERVAL, |progress| {
+            progress.task("proving", 10, Unit::Partitions).advance(1);
+        });
+        assert_eq!(lines[1], "proving: stopped at 1 partition of 10 partitions (10 %)");
+    }
+
+    #[test]
+    fn silence_is_silent_and_bars_need_a_terminal() {
+        let task = Progress::silent().task("x", 1, Unit::Files);
+        task.advance(1);
+        assert!(matches!(task.view, View::Silent));
+        if ProgressDrawTarget::stderr().is_hidden() {
+            assert!(matches!(Progress::bars(true).0, Output::Lines(_)));
+        }
+    }
+
+    #[test]
+    fn the_estimate_is_the_mean_rate() {
+        let second = Duration::from_secs(1);
+        assert_eq!(remaining(1, 4, second), Some(3 * second));
+        assert_eq!(remaining(5, 4, second), Some(Duration::ZERO));
+        assert_eq!(remaining(0, 4, second), None);
+        assert_eq!(remaining(4, 0, second), None);
+    }
+}

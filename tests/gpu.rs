@@ -1,0 +1,144 @@
+//! The driver forwarders with no driver, with something that is none, and with a fake one compiled here.
+//!
+//! A process finds its driver once, so each case runs this test binary again as a child of its own environment.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// What the child prints, and a test in its own right: whatever this machine's driver answers, nothing panics.
+#[test]
+fn prints_what_the_driver_says() {
+    let report = cuzk::gpu::devices();
+    match cust::init(cust::CudaFlags::empty()) {
+        Ok(()) => println!("\ninit: ok"),
+        Err(e) => println!("\ninit: {e:?}: {e}"),
+    }
+    print!("{report}");
+    assert!(report.to_string().ends_with("CUDA kernels: not in this build; proofs are made on the CPU\n"));
+    if let Ok(devices) = &report.devices {
+        assert!(!devices.is_empty());
+    }
+}
+
+/// Runs the test above with `library` as the driver and answers the lines from "init: " on.
+fn said(library: &Path, environment: &[(&str, &str)]) -> Vec<String> {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "prints_what_the_driver_says", "--nocapture", "--test-threads=1"])
+        .env("CUZK_LIBCUDA", library)
+        .envs(environment.iter().copied())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    let lines = text.lines().skip_while(|line| !line.starts_with("init: "));
+    lines
+        .take_while(|line| !line.starts_with("test ") && !line.is_empty() && *line != "ok")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Compiles the fake driver as a shared library in `folder`.
+fn fake(folder: &TempDir, definitions: &[&str]) -> PathBuf {
+    let library = folder.path().join("libfake.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gpu/fake_driver.c");
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let arguments: [&OsStr; 5] =
+        ["-shared".as_ref(), "-fPIC".as_ref(), "-o".as_ref(), library.as_ref(), source.as_ref()];
+    let output = Command::new(&compiler).args(arguments).args(definitions).output();
+    let output = output.unwrap_or_else(|e| panic!("no C compiler {compiler:?}, which Rust needs for linking too: {e}"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    library
+}
+
+const KERNELS: &str = "CUDA kernels: not in this build; proofs are made on the CPU";
+const VERSION: &str = "CUDA driver: supports CUDA 13.1";
+
+#[test]
+fn without_a_library_cust_answers_no_device_and_the_report_names_the_path() {
+    let lines = said(Path::new("/nonexistent/libcuda.so.1"), &[]);
+    assert_eq!(lines[0], "init: NoDevice: \"CUDA_ERROR_NO_DEVICE\"");
+    assert!(lines[1].starts_with("CUDA: no driver library: tried /nonexistent/libcuda.so.1 (from CUZK_LIBCUDA): "));
+    assert!(lines[1].contains("No such file") && lines[1].ends_with("; correct or unset CUZK_LIBCUDA"), "{lines:?}");
+    assert_eq!(lines[2..], [KERNELS]);
+}
+
+#[test]
+fn a_library_without_cu_init_is_no_driver() {
+    let folder = TempDir::new().unwrap();
+    let lines = said(&fake(&folder, &["-DNOT_A_DRIVER"]), &[]);
+    assert_eq!(lines[0], "init: NoDevice: \"CUDA_ERROR_NO_DEVICE\"");
+    assert!(lines[1].contains("it has no cuInit, so it is not a CUDA driver"), "{lines:?}");
+}
+
+#[test]
+fn two_devices_are_described_by_what_the_driver_says() {
+    let folder = TempDir::new().unwrap();
+    let lines = said(&fake(&folder, &[]), &[]);
+    let expected = [
+        "init: ok",
+        "CUDA 0: Fake H200, GPU-46f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff, compute capability 9.0, 141 GiB memory, 139 GiB free",
+        "CUDA 1: Fake 4090, GPU-47f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff, compute capability 8.9, 24.0 GiB memory, 20.0 GiB free",
+        VERSION,
+        KERNELS,
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn a_call_that_the_driver_lacks_is_not_supported() {
+    let folder = TempDir::new().unwrap();
+    let lines = said(&fake(&folder, &["-DOLD"]), &[]);
+    assert!(lines[1].contains("Fake H200, UUID unknown [CUDA_ERROR_NOT_SUPPORTED (801)], compute"), "{lines:?}");
+}
+
+#[test]
+fn failure_codes_come_through_known_or_not() {
+    let folder = TempDir::new().unwrap();
+    let library = fake(&folder, &[]);
+    let init = |code| said(&library, &[("FAKE_INIT", code)]);
+    let failed = |status: &str| format!("CUDA: driver library {}: cuInit answered {status}", library.display());
+    // The driver has a text of its own for this code, and cust prints that.
+    let memory = init("2");
+    assert_eq!(memory[0], "init: OutOfMemory: \"fake out of memory\"");
+    assert_eq!(memory[1..], [failed("CUDA_ERROR_OUT_OF_MEMORY (2)"), VERSION.into(), KERNELS.into()]);
+    // cust names this one only as unknown, the report by its name.
+    let mismatch = init("803");
+    assert!(mismatch[0].starts_with("init: UnknownError: "), "{mismatch:?}");
+    assert_eq!(mismatch[1], failed("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)"));
+    for unnamed in ["4711", "-5"] {
+        let lines = init(unnamed);
+        assert_eq!(lines[0], "init: UnknownError: \"CUDA_ERROR_UNKNOWN\"");
+        assert_eq!(lines[1], failed(&format!("code {unnamed} (newer than this build's list of codes)")));
+    }
+}
+
+#[test]
+fn strange_answers_are_reported_and_do_not_stop_the_rest() {
+    let folder = TempDir::new().unwrap();
+    let library = fake(&folder, &[]);
+    let lines = said(&library, &[("FAKE_COUNT", "-3"), ("FAKE_VERSION", "3")]);
+    assert_eq!(
+        lines[1..],
+        [format!("CUDA: driver library {}: it counts no device", library.display()), KERNELS.into()]
+    );
+    let lines = said(&library, &[("FAKE_COUNT_CODE", "999")]);
+    assert!(lines[1].ends_with(": cuDeviceGetCount answered CUDA_ERROR_UNKNOWN (999)"), "{lines:?}");
+
+    let lines = said(&library, &[("FAKE_NAME", "912"), ("FAKE_RETAIN", "2"), ("FAKE_COUNT", "3")]);
+    let [first, third] = [&lines[1], &lines[3]];
+    assert!(
+        first.starts_with("CUDA 0: name unknown [code 912 (newer than this build's list of codes)], GPU-46"),
+        "{first}"
+    );
+    assert!(first.ends_with(", 141 GiB memory, free memory unknown [CUDA_ERROR_OUT_OF_MEMORY (2)]"), "{first}");
+    assert!(third.starts_with("CUDA 2: name unknown [CUDA_ERROR_INVALID_DEVICE (101)], UUID unknown ["), "{third}");
+
+    let lines = said(&library, &[("FAKE_LONG_NAME", "1")]);
+    assert!(lines[1].starts_with(&format!("CUDA 0: {}, GPU-46", "x".repeat(256))), "{lines:?}");
+    // A count beyond all reason is cut, not followed.
+    let lines = said(&library, &[("FAKE_COUNT", "2147483647")]);
+    assert_eq!(lines.len(), 1 + 1024 + 2);
+}
