@@ -60,35 +60,39 @@ impl Assignment {
 /// The constraint system a circuit is run in. Namespaces are not followed: they only name things.
 struct Synthesis(Assignment);
 
-impl Synthesis {
-    /// The value of a linear combination; marks the variables that occur with a non-zero coefficient.
-    fn evaluate(
-        combination: &LinearCombination<Fr>,
-        inputs: &[Fr],
-        aux: &[Fr],
-        mut input_density: Option<&mut Density>,
-        mut aux_density: &mut Density,
-    ) -> Fr {
-        let mut sum = Fr::ZERO;
-        let input_terms = combination.iter_inputs().map(|(i, c)| (inputs[*i], c, true, *i));
-        let aux_terms = combination.iter_aux().map(|(i, c)| (aux[*i], c, false, *i));
-        for (value, coefficient, is_input, index) in input_terms.chain(aux_terms) {
-            if *coefficient == Fr::ONE {
-                sum += value;
-            } else if *coefficient == Fr::ZERO {
-                // A cancelled term: it does not occur.
-                continue;
-            } else {
-                sum += value * coefficient;
-            }
-            match (is_input, &mut input_density, &mut aux_density) {
-                (true, Some(density), _) => density.set(index),
-                (true, None, _) => {}
-                (false, _, density) => density.set(index),
+/// Adds `value * coefficient` to the sum. False for a cancelled term, which does not count as an occurrence.
+#[inline]
+fn add_term(sum: &mut Fr, value: &Fr, coefficient: &Fr) -> bool {
+    if *coefficient == Fr::ONE {
+        *sum += value;
+    } else if *coefficient == Fr::ZERO {
+        return false;
+    } else {
+        *sum += *value * coefficient;
+    }
+    true
+}
+
+/// The value of a row's linear combination; marks the variables that occur in it. Inputs are marked where asked for.
+fn evaluate(
+    combination: &LinearCombination<Fr>,
+    (inputs, mut input_density): (&[Fr], Option<&mut Density>),
+    (aux, aux_density): (&[Fr], &mut Density),
+) -> Fr {
+    let mut sum = Fr::ZERO;
+    for (i, coefficient) in combination.iter_inputs() {
+        if add_term(&mut sum, &inputs[*i], coefficient) {
+            if let Some(density) = input_density.as_deref_mut() {
+                density.set(*i);
             }
         }
-        sum
     }
+    for (i, coefficient) in combination.iter_aux() {
+        if add_term(&mut sum, &aux[*i], coefficient) {
+            aux_density.set(*i);
+        }
+    }
+    sum
 }
 
 impl ConstraintSystem<Fr> for Synthesis {
@@ -127,8 +131,8 @@ impl ConstraintSystem<Fr> for Synthesis {
     {
         let s = &mut self.0;
         let (a, b) = (a(LinearCombination::zero()), b(LinearCombination::zero()));
-        s.a.push(Self::evaluate(&a, &s.inputs, &s.aux, None, &mut s.a_aux_density));
-        s.b.push(Self::evaluate(&b, &s.inputs, &s.aux, Some(&mut s.b_input_density), &mut s.b_aux_density));
+        s.a.push(evaluate(&a, (&s.inputs, None), (&s.aux, &mut s.a_aux_density)));
+        s.b.push(evaluate(&b, (&s.inputs, Some(&mut s.b_input_density)), (&s.aux, &mut s.b_aux_density)));
     }
 
     fn push_namespace<NR, N>(&mut self, _: N)
