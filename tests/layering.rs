@@ -51,10 +51,16 @@ const RESERVED: &[Reserved] = &[
     Reserved { name: "cust", prefix: false, places: &["gpu/"], why: "gpu is the only user of cust" },
     Reserved { name: "cust_", prefix: true, places: &["gpu/"], why: "gpu is the only user of cust" },
     Reserved {
-        name: "storage_proofs_",
-        prefix: true,
+        name: "storage_proofs_porep",
+        prefix: false,
         places: &["circuit/"],
-        why: "circuit is the only user of storage-proofs-*",
+        why: "circuit is the only user of the PoRep's own types",
+    },
+    Reserved {
+        name: "storage_proofs_core",
+        prefix: false,
+        places: &["circuit/", "srs/catalogue.rs"],
+        why: "only circuit uses it, and the catalogue of official parameters for its parameters.json",
     },
     Reserved { name: "create_proof", prefix: true, places: &[], why: "proofs are made by our own prover" },
     Reserved { name: "create_random_proof", prefix: true, places: &[], why: "proofs are made by our own prover" },
@@ -286,6 +292,7 @@ fn reserved_names_are_found_outside_their_places() {
         ("srs/mod.rs", "const V: &str = env!(\"CARGO_PKG_VERSION\"); // std::env::var"),
         ("gpu/forward/device.rs", "use cust::sys::CUdevice;"),
         ("circuit/porep.rs", "use storage_proofs_porep::stacked::Tau;"),
+        ("srs/catalogue.rs", "use storage_proofs_core::parameter_cache::PARAMETERS;"),
     ];
     for (path, source) in allowed {
         assert_eq!(violations(path, source), [""; 0], "{path}");
