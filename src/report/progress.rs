@@ -168,8 +168,9 @@ fn millis(d: Duration) -> u64 {
 }
 
 fn print_above(bars: &MultiProgress, line: &str) {
-    // As with plain lines: a failure to write commentary is no failure of the work.
-    let _ = bars.println(line);
+    // The bars' own `println` leaves the cursor in the line where no bar is left. As with plain lines: a failure to write
+    // commentary is no failure of the work.
+    let _ = bars.suspend(|| writeln!(io::stderr(), "{line}"));
 }
 
 fn starting(what: &str, total: u64, unit: Unit) -> String {
@@ -180,8 +181,7 @@ fn starting(what: &str, total: u64, unit: Unit) -> String {
 }
 
 fn running(what: &str, done: u64, total: u64, unit: Unit, elapsed: Duration) -> String {
-    let left = remaining(done, total, elapsed).map_or(String::new(), |d| format!(", about {} left", duration(d)));
-    format!("{what}: {}{left}", of_total(done, total, unit))
+    format!("{what}: {}{}", of_total(done, total, unit), time_left(done, total, elapsed))
 }
 
 /// `300 MiB of 1.04 GiB (28 %)`, or the amount alone where the total is unknown.
@@ -202,6 +202,16 @@ fn remaining(done: u64, total: u64, elapsed: Duration) -> Option<Duration> {
     Duration::try_from_secs_f64(elapsed.as_secs_f64() * left).ok()
 }
 
+/// `, about 12 s left`: an estimate deserves whole seconds at most. Empty where there is none.
+fn time_left(done: u64, total: u64, elapsed: Duration) -> String {
+    match remaining(done, total, elapsed) {
+        None => String::new(),
+        Some(left) if left < Duration::from_secs(1) => ", under 1 s left".to_owned(),
+        Some(left) if left < Duration::from_secs(100) => format!(", about {} s left", left.as_secs()),
+        Some(left) => format!(", about {} left", duration(left)),
+    }
+}
+
 fn bar(what: &str, total: u64, unit: Unit, colour: bool) -> ProgressBar {
     let template = match (total, colour) {
         (0, _) => "{spinner} {msg}: {amount}",
@@ -216,9 +226,7 @@ fn bar(what: &str, total: u64, unit: Unit, colour: bool) -> ProgressBar {
             let _ = w.write_str(&of_total(state.pos(), total, unit));
         })
         .with_key("left", move |state: &ProgressState, w: &mut dyn std::fmt::Write| {
-            if let Some(left) = remaining(state.pos(), total, state.elapsed()) {
-                let _ = write!(w, ", about {} left", duration(left));
-            }
+            let _ = w.write_str(&time_left(state.pos(), total, state.elapsed()));
         });
     let bar = ProgressBar::hidden();
     if total > 0 {
@@ -278,7 +286,7 @@ mod tests {
             task.finish();
         });
         assert_eq!(lines.len(), 3, "{lines:?}");
-        assert!(lines[1].starts_with("tables: 2 points of 4 points (50 %), about "), "{lines:?}");
+        assert!(lines[1].starts_with("tables: 2 points of 4 points (50 %), under 1 s left"), "{lines:?}");
     }
 
     #[test]
@@ -322,5 +330,8 @@ mod tests {
         assert_eq!(remaining(5, 4, second), Some(Duration::ZERO));
         assert_eq!(remaining(0, 4, second), None);
         assert_eq!(remaining(4, 0, second), None);
+        assert_eq!(time_left(1, 8, 2 * second), ", about 14 s left");
+        assert_eq!(time_left(1, 818, second), ", about 13 m 37 s left");
+        assert_eq!(time_left(0, 8, second), "");
     }
 }
