@@ -215,7 +215,8 @@ mod tests {
 
     fn scalars(count: usize) -> Vec<Fr> {
         let mut rng = ChaCha20Rng::seed_from_u64(count as u64);
-        let mut scalars = vec![Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(1 << 16), Fr::from((1 << 16) + 1), -Fr::from(65537)];
+        let mut scalars =
+            vec![Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(1 << 16), Fr::from((1 << 16) + 1), -Fr::from(65537)];
         // 2^(17 w) - 1 and its like make carries run through.
         scalars.extend((1..255).flat_map(|n| [Fr::from(2).pow([n]), Fr::from(2).pow([n]) - Fr::ONE]));
         scalars.resize_with(count.max(scalars.len()), || Fr::random(&mut rng));

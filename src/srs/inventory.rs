@@ -132,7 +132,13 @@ pub struct Sound {
 /// # Errors
 /// The path does not exist, is no `.params` file, or is a folder without any. What is wrong with files is in their
 /// [`Checked`].
-pub fn check(target: &Path, source: &str, full: bool, verdicts: Option<&Path>, report: &Report) -> Result<Vec<Checked>> {
+pub fn check(
+    target: &Path,
+    source: &str,
+    full: bool,
+    verdicts: Option<&Path>,
+    report: &Report,
+) -> Result<Vec<Checked>> {
     check_listed(Catalogue::official(), target, source, full, verdicts, report)
 }
 

@@ -91,7 +91,8 @@ mod tests {
             let places: Vec<usize> = spread(count).collect();
             assert_eq!(places.len(), count.min(SAMPLE));
             assert!(places.windows(2).all(|w| w[0] < w[1]), "{count}: {places:?}");
-            assert_eq!((places.first(), places.last()), if count == 0 { (None, None) } else { (Some(&0), Some(&(count - 1))) });
+            let ends = (places.first().copied(), places.last().copied());
+            assert_eq!(ends, if count == 0 { (None, None) } else { (Some(0), Some(count - 1)) });
         }
     }
 
@@ -112,9 +113,15 @@ mod tests {
         let mut large = G1Affine::generator().to_uncompressed();
         large[..48].fill(0x1f);
         assert!(fault_of(&large).unwrap().contains("not a point of the curve"));
-        // (0, 2) is on y^2 = x^3 + 4, of order 3.
-        let mut small = [0; G1_BYTES];
-        small[95] = 2;
-        assert!(fault_of(&small).unwrap().contains("subgroup"));
+        // Of the points with small abscissas hardly one is in the subgroup.
+        let points: Vec<G1Affine> = (1..20u8)
+            .filter_map(|x| {
+                let mut compressed = [0; 48];
+                (compressed[0], compressed[47]) = (0x80, x);
+                G1Affine::from_compressed_unchecked(&compressed).into()
+            })
+            .collect();
+        assert!(points.len() > 3);
+        assert!(points.iter().all(|point| fault_of(&point.to_uncompressed()).unwrap().contains("subgroup")));
     }
 }

@@ -172,7 +172,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, verdicts) = (folder.path().join("f"), folder.path().join("verdicts.json"));
         fs::write(&path, b"abc").unwrap();
-        for damage in [&b"{\"version\":1,\"files\":{\"x\""[..], b"", b"\xff\xfe", b"{\"version\":9,\"files\":{}}", b"[]"] {
+        for damage in
+            [&b"{\"version\":1,\"files\":{\"x\""[..], b"", b"\xff\xfe", b"{\"version\":9,\"files\":{}}", b"[]"]
+        {
             fs::write(&verdicts, damage).unwrap();
             assert!(ask(&path, &verdicts, false).1);
             assert!(!ask(&path, &verdicts, false).1);

@@ -123,8 +123,7 @@ fn prepare_folder(folder: &Path) -> Result<()> {
 fn lock(request: &Request, report: &Report) -> Result<File> {
     let path = request.folder.join(format!(".{}.lock", request.identity.params));
     let cannot = || format!("{}: cannot be locked", path.display());
-    let file =
-        File::options().create(true).truncate(false).write(true).open(&path).or_fault(Fault::Output, cannot)?;
+    let file = File::options().create(true).truncate(false).write(true).open(&path).or_fault(Fault::Output, cannot)?;
     match FileExt::try_lock_exclusive(&file) {
         Ok(()) => {}
         Err(e) if e.kind() == fs2::lock_contended_error().kind() => {

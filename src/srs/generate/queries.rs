@@ -89,7 +89,10 @@ pub fn h(domain: usize, toxic: &ToxicWaste) -> Result<Vec<Fr>> {
 fn lagrange(tau: Fr, n: usize, count: usize) -> Result<Vec<Fr>> {
     let scale = (tau.pow_vartime([n as u64]) - Fr::ONE) * invert(Fr::from(n as u64), "the domain's size")?;
     if scale.is_zero().into() {
-        fail!(Fault::Usage, "tau is a root of unity of order {n}, where the parameters would be zero; take another seed");
+        fail!(
+            Fault::Usage,
+            "tau is a root of unity of order {n}, where the parameters would be zero; take another seed"
+        );
     }
     let mut values = vec![Fr::ZERO; count];
     fill_powers(&mut values, Fr::ONE, root_of_unity(n));

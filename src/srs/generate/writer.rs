@@ -93,7 +93,8 @@ fn write_section<G: FixedBaseGroup>(
     scalars: &[Fr],
     bar: &mut Bar,
 ) -> io::Result<()> {
-    let count = u32::try_from(scalars.len()).map_err(|_| io::Error::other("more points than a 32-bit count can tell"))?;
+    let count =
+        u32::try_from(scalars.len()).map_err(|_| io::Error::other("more points than a 32-bit count can tell"))?;
     let mut ready = count.to_be_bytes().to_vec();
     let mut next = Vec::new();
     for scalars in scalars.chunks(CHUNK) {
