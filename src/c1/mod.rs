@@ -1,7 +1,27 @@
 //! C1 files: formats, checks, fabrication of samples.
 
+mod address;
+mod binary;
+mod describe;
+mod detect;
+mod infer;
+mod json;
+mod place;
+mod read;
+mod sample;
+mod sealed;
+mod structure;
+mod tree;
+mod write;
+
 use crate::circuit::{SealProof, Statement, VanillaProofs};
-use crate::error::Result;
+
+pub use address::{parse_miner, prover_id};
+pub use describe::{describe, Description};
+pub use read::{read, MAX_BYTES};
+pub use sample::{sample, SampleData, SampleOptions};
+pub use sealed::{sealed, SealedOptions};
+pub use write::write;
 
 /// A sector's owner and number, as `--miner t01000 --sector 1` or a wrapper names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +44,21 @@ pub enum Format {
     Bincode,
 }
 
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 4] = [Format::Json, Format::Wrapper, Format::ProofShare, Format::Bincode];
+
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Json => "json",
+            Format::Wrapper => "wrapper",
+            Format::ProofShare => "proof-share",
+            Format::Bincode => "bincode",
+        }
+    }
+}
+
 /// One C1 output, read and structurally sound.
 pub struct C1 {
     pub statement: Statement,
@@ -42,10 +77,4 @@ pub struct ReadOptions {
     pub proof: Option<SealProof>,
     pub miner: Option<u64>,
     pub sector: Option<u64>,
-}
-
-/// Reads a C1 output of any format and checks all that is cheap: counts, lengths, ranges, replica_id where the sector
-/// is known. `name` stands for the file in messages. Vanilla verification is `PoRep::check_vanilla`.
-pub fn read(_name: &str, _bytes: &[u8], _options: &ReadOptions) -> Result<C1> {
-    todo!()
 }

@@ -1,17 +1,27 @@
 //! From a statement and its vanilla proofs to one circuit per partition; the only user of `storage-proofs-*`.
 
+mod check;
+pub mod hash;
+mod porep;
+pub mod proof_type;
+pub mod raw;
+
 use bellperson::{Circuit, ConstraintSystem, SynthesisError};
 use blstrs::Scalar as Fr;
+use filecoin_hashers::{poseidon::PoseidonHasher, Hasher};
 use filecoin_proofs::{
     constants::{DefaultPieceHasher, SectorShapeBase, SectorShapeSub8, SectorShapeTop2},
     types::VanillaSealProof,
 };
 use storage_proofs_porep::stacked::StackedCircuit;
 
-use crate::error::Result;
+pub use porep::{PoRep, Shape};
 
 /// Registered seal proof type, as filecoin-proofs-api names it.
 pub use filecoin_proofs_api::RegisteredSealProof as SealProof;
+
+/// A node of tree C or R as filecoin-hashers types it.
+type TreeDomain = <PoseidonHasher as Hasher>::Domain;
 
 /// What a PoRep proof speaks about: everything of a C1 output but the vanilla proofs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,49 +67,4 @@ pub struct CircuitIdentity {
     pub params: String,
     pub vk: String,
     pub meta: String,
-}
-
-/// Public parameters of one seal proof type, set up once and shared by all its partitions.
-pub struct PoRep {}
-
-impl PoRep {
-    /// Sets up graph and challenge counts.
-    pub fn new(_proof: SealProof) -> Result<Self> {
-        todo!()
-    }
-    pub fn proof(&self) -> SealProof {
-        todo!()
-    }
-    pub fn sector_bytes(&self) -> u64 {
-        todo!()
-    }
-    pub fn partitions(&self) -> usize {
-        todo!()
-    }
-    pub fn challenges_per_partition(&self) -> usize {
-        todo!()
-    }
-    pub fn layers(&self) -> usize {
-        todo!()
-    }
-    /// The names of this circuit's parameter files.
-    pub fn identity(&self) -> CircuitIdentity {
-        todo!()
-    }
-    /// The circuit without a witness, for parameter generation and recording.
-    pub fn blank(&self) -> PartitionCircuit {
-        todo!()
-    }
-    /// The circuit of partition `k` (0-based).
-    pub fn circuit(&self, _statement: &Statement, _vanilla: &VanillaProofs, _k: usize) -> Result<PartitionCircuit> {
-        todo!()
-    }
-    /// Public inputs of partition `k`, without the leading ONE.
-    pub fn public_inputs(&self, _statement: &Statement, _k: usize) -> Result<Vec<Fr>> {
-        todo!()
-    }
-    /// Vanilla verification; names the partition, the challenge and the field that fails.
-    pub fn check_vanilla(&self, _statement: &Statement, _vanilla: &VanillaProofs) -> Result<()> {
-        todo!()
-    }
 }

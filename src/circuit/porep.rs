@@ -1,0 +1,294 @@
+//! A seal proof type set up: its shape, challenges, circuits, public inputs and parameter names.
+
+use blstrs::Scalar as Fr;
+use filecoin_hashers::{poseidon::PoseidonHasher, sha256::Sha256Domain};
+use filecoin_proofs::{
+    constants::{DefaultPieceHasher, SectorShapeBase, SectorShapeSub8, SectorShapeTop2},
+    parameters::setup_params,
+    types::{MerkleTreeTrait, PoRepConfig},
+};
+use storage_proofs_core::{
+    compound_proof::{self, CompoundProof},
+    drgraph::Graph,
+    parameter_cache::{metadata_id, parameter_id, verifying_key_id, CacheableParameters},
+};
+use storage_proofs_porep::stacked::{PublicParams, StackedCircuit, StackedCompound, StackedDrg, Tau};
+
+use super::{
+    check::{self, Inputs},
+    hash::field_element,
+    proof_type::{is_non_interactive, non_interactive_message, proof_name, sector_bytes, sector_size_name},
+    CircuitIdentity, PartitionCircuit, SealProof, Statement, TreeDomain, VanillaProofs,
+};
+use crate::{
+    error::{Fault, OrFault, Result},
+    fail,
+};
+
+type Compound<Tree> = StackedCompound<Tree, DefaultPieceHasher>;
+type Scheme<Tree> = StackedDrg<'static, Tree, DefaultPieceHasher>;
+type TreeCircuit<Tree> = StackedCircuit<Tree, DefaultPieceHasher>;
+
+/// Public parameters of one seal proof type, set up once and shared by all its partitions.
+pub struct PoRep {
+    proof: SealProof,
+    partitions: usize,
+    params: Params,
+}
+
+enum Params {
+    Base(PublicParams<SectorShapeBase>),
+    Sub8(PublicParams<SectorShapeSub8>),
+    Top2(PublicParams<SectorShapeTop2>),
+}
+
+/// Counts that a C1 output of a proof type must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub partitions: usize,
+    pub challenges_per_partition: usize,
+    pub layers: usize,
+    /// Levels of tree D, all binary; the sector has two to this power nodes.
+    pub data_levels: usize,
+    /// Levels of arity 8 of each lowest tree C and R.
+    pub base_levels: usize,
+    /// Arity of the level that joins those trees, 0 for none.
+    pub sub_arity: usize,
+    /// Arity of the level above, 0 for none.
+    pub top_arity: usize,
+    /// Parents of a node within its layer.
+    pub drg_parents: usize,
+    /// Parents of a node in the layer before.
+    pub exp_parents: usize,
+}
+
+/// Binds the public parameters, whatever their tree shape.
+macro_rules! with_params {
+    ($porep:expr, $params:ident => $body:expr) => {
+        match &$porep.params {
+            Params::Base($params) => $body,
+            Params::Sub8($params) => $body,
+            Params::Top2($params) => $body,
+        }
+    };
+}
+
+/// The same for circuits, which come back in the variant of the shape.
+macro_rules! each_shape {
+    ($porep:expr, $params:ident => $body:expr) => {
+        match &$porep.params {
+            Params::Base($params) => PartitionCircuit::Base(Box::new($body)),
+            Params::Sub8($params) => PartitionCircuit::Sub8(Box::new($body)),
+            Params::Top2($params) => PartitionCircuit::Top2(Box::new($body)),
+        }
+    };
+}
+
+/// The same with the vanilla proofs, whose shape must be that of the parameters.
+macro_rules! with_vanilla {
+    ($porep:expr, $vanilla:expr, $params:ident, $proofs:ident => $body:expr) => {
+        match (&$porep.params, $vanilla) {
+            (Params::Base($params), VanillaProofs::Base($proofs)) => $body(PartitionCircuit::Base),
+            (Params::Sub8($params), VanillaProofs::Sub8($proofs)) => $body(PartitionCircuit::Sub8),
+            (Params::Top2($params), VanillaProofs::Top2($proofs)) => $body(PartitionCircuit::Top2),
+            _ => fail!(Fault::Input, "the vanilla proofs are not of {}'s tree shape", proof_name($porep.proof)),
+        }
+    };
+}
+
+impl PoRep {
+    /// Sets up graph and challenge counts; takes microseconds, also for 64 GiB, and touches no file.
+    ///
+    /// # Errors
+    /// [`Fault::Input`] for a non-interactive proof type.
+    pub fn new(proof: SealProof) -> Result<Self> {
+        if is_non_interactive(proof) {
+            fail!(Fault::Input, "{}", non_interactive_message(&proof_name(proof)));
+        }
+        let config = proof.as_v1_config();
+        let params = match sector_bytes(proof).trailing_zeros() {
+            36 => Params::Top2(setup(&config)?),
+            35 => Params::Sub8(setup(&config)?),
+            _ => Params::Base(setup(&config)?),
+        };
+        Ok(Self { proof, partitions: config.partitions.into(), params })
+    }
+
+    pub fn proof(&self) -> SealProof {
+        self.proof
+    }
+
+    /// Bytes of a sector.
+    pub fn sector_bytes(&self) -> u64 {
+        sector_bytes(self.proof)
+    }
+
+    pub fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    pub fn challenges_per_partition(&self) -> usize {
+        with_params!(self, p => p.challenges.num_challenges_per_partition())
+    }
+
+    pub fn layers(&self) -> usize {
+        with_params!(self, p => p.num_layers)
+    }
+
+    /// The counts that this proof type's C1 outputs must have.
+    pub fn shape(&self) -> Shape {
+        let data_levels = (self.sector_bytes() / 32).trailing_zeros() as usize;
+        let (sub_arity, top_arity) = match self.params {
+            Params::Base(_) => (0, 0),
+            Params::Sub8(_) => (8, 0),
+            Params::Top2(_) => (8, 2),
+        };
+        let upper_levels =
+            [sub_arity, top_arity].iter().map(|a: &usize| a.max(&1).trailing_zeros() as usize).sum::<usize>();
+        let (degree, drg_parents) = with_params!(self, p => (p.graph.degree(), p.graph.base_graph().degree()));
+        Shape {
+            partitions: self.partitions,
+            challenges_per_partition: self.challenges_per_partition(),
+            layers: self.layers(),
+            data_levels,
+            base_levels: (data_levels - upper_levels) / 3,
+            sub_arity,
+            top_arity,
+            drg_parents,
+            exp_parents: degree - drg_parents,
+        }
+    }
+
+    /// The names of this circuit's parameter files.
+    pub fn identity(&self) -> CircuitIdentity {
+        let id = with_params!(self, p => cache_identifier(p));
+        CircuitIdentity { params: parameter_id(&id), vk: verifying_key_id(&id), meta: metadata_id(&id) }
+    }
+
+    /// The challenged nodes of partition `k` (0-based), in the order of the vanilla proofs. Synthetic proof types need
+    /// `statement.comm_r`, the others do not.
+    pub fn challenges(&self, statement: &Statement, k: usize) -> Result<Vec<usize>> {
+        self.check_partition_index(k)?;
+        let inputs = self.inputs(statement)?;
+        Ok(with_params!(self, p => inputs.challenges(&p.challenges, p.graph.size(), Some(k))))
+    }
+
+    /// The parents of a node: those in its own layer first, then those in the layer before.
+    pub fn parents(&self, node: usize) -> Result<Vec<u32>> {
+        with_params!(self, p => {
+            let mut parents = vec![0; p.graph.degree()];
+            p.graph.parents(node, &mut parents).or_fault(Fault::Internal, || format!("parents of node {node}"))?;
+            Ok(parents)
+        })
+    }
+
+    /// The circuit without a witness, for parameter generation and recording.
+    pub fn blank(&self) -> PartitionCircuit {
+        each_shape!(self, p => blank(p))
+    }
+
+    /// The circuit of partition `k` (0-based).
+    ///
+    /// # Errors
+    /// [`Fault::Input`] where a partition is missing or its challenges do not open the same trees.
+    pub fn circuit(&self, statement: &Statement, vanilla: &VanillaProofs, k: usize) -> Result<PartitionCircuit> {
+        self.check_partition_index(k)?;
+        let inputs = self.inputs(statement)?;
+        with_vanilla!(self, vanilla, params, proofs => |wrap: fn(_) -> _| {
+            let Some(partition) = proofs.get(k) else {
+                fail!(Fault::Input, "partition {k} is missing: the file has {}", proofs.len());
+            };
+            let message = || format!("circuit of partition {k}");
+            let circuit = Compound::circuit(&inputs, (), partition, params, Some(k)).or_fault(Fault::Input, message)?;
+            Ok(wrap(Box::new(circuit)))
+        })
+    }
+
+    /// Public inputs of partition `k`, without the leading ONE.
+    pub fn public_inputs(&self, statement: &Statement, k: usize) -> Result<Vec<Fr>> {
+        self.check_partition_index(k)?;
+        let inputs = self.inputs(statement)?;
+        with_params!(self, p => public_inputs(&inputs, p, k))
+            .or_fault(Fault::Input, || format!("public inputs of partition {k}"))
+    }
+
+    /// Vanilla verification; names the partition, the challenge and the field that fails. The vanilla proofs must be
+    /// structurally sound, as those of `c1::read` are.
+    ///
+    /// # Errors
+    /// [`Fault::Input`] for the first failure in file order.
+    pub fn check_vanilla(&self, statement: &Statement, vanilla: &VanillaProofs) -> Result<()> {
+        let inputs = self.inputs(statement)?;
+        with_vanilla!(self, vanilla, params, proofs => |_: fn(_) -> _| {
+            if proofs.len() != self.partitions {
+                fail!(Fault::Input, "{} partitions, expected {}", proofs.len(), self.partitions);
+            }
+            check::check(params, &inputs, proofs)
+        })
+    }
+
+    /// Vanilla verification of one partition alone.
+    pub fn check_vanilla_partition(&self, statement: &Statement, vanilla: &VanillaProofs, k: usize) -> Result<()> {
+        self.check_partition_index(k)?;
+        let inputs = self.inputs(statement)?;
+        with_vanilla!(self, vanilla, params, proofs => |_: fn(_) -> _| {
+            let Some(partition) = proofs.get(k) else {
+                fail!(Fault::Input, "partition {k} is missing: the file has {}", proofs.len());
+            };
+            check::check_partition(params, &inputs, k, partition).map_err(|e| e.context(format!("partition {k}")))
+        })
+    }
+
+    fn check_partition_index(&self, k: usize) -> Result<()> {
+        if k >= self.partitions {
+            let size = sector_size_name(self.sector_bytes());
+            fail!(Fault::Internal, "partition {k} asked for; a sector of {size} has {}", self.partitions);
+        }
+        Ok(())
+    }
+
+    /// The statement as storage-proofs types it; every part that becomes a field element must be one.
+    fn inputs(&self, statement: &Statement) -> Result<Inputs> {
+        for (name, node) in
+            [("comm_d", &statement.comm_d), ("comm_r", &statement.comm_r), ("replica_id", &statement.replica_id)]
+        {
+            field_element(node).map_err(|e| e.context(name))?;
+        }
+        Ok(Inputs {
+            replica_id: TreeDomain::from(statement.replica_id),
+            tau: Some(Tau { comm_d: Sha256Domain(statement.comm_d), comm_r: TreeDomain::from(statement.comm_r) }),
+            k: None,
+            seed: Some(statement.seed),
+        })
+    }
+}
+
+fn setup<Tree>(config: &PoRepConfig) -> Result<PublicParams<Tree>>
+where
+    Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>,
+{
+    let message = || "setting up the proof type".to_string();
+    let setup = compound_proof::SetupParams {
+        vanilla_params: setup_params(config).or_fault(Fault::Internal, message)?,
+        partitions: Some(config.partitions.into()),
+        priority: false,
+    };
+    let params =
+        <Compound<Tree> as CompoundProof<Scheme<Tree>, _>>::setup(&setup).or_fault(Fault::Internal, message)?;
+    Ok(params.vanilla_params)
+}
+
+fn cache_identifier<Tree: 'static + MerkleTreeTrait>(params: &PublicParams<Tree>) -> String {
+    <Compound<Tree> as CacheableParameters<TreeCircuit<Tree>, _>>::cache_identifier(params)
+}
+
+fn blank<Tree: 'static + MerkleTreeTrait>(params: &PublicParams<Tree>) -> TreeCircuit<Tree> {
+    <Compound<Tree> as CompoundProof<Scheme<Tree>, _>>::blank_circuit(params)
+}
+
+fn public_inputs<Tree>(inputs: &Inputs, params: &PublicParams<Tree>, k: usize) -> anyhow::Result<Vec<Fr>>
+where
+    Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>,
+{
+    <Compound<Tree> as CompoundProof<Scheme<Tree>, _>>::generate_public_inputs(inputs, params, Some(k))
+}
