@@ -1,11 +1,40 @@
 //! Parameter files: layout, mapping, digest, lookup, generation.
+//!
+//! Points are neither copied nor converted here: [`Srs`] hands out the mapped file's bytes. What a file is worth is told by
+//! its digest: official files are those whose digests parameters.json lists; development files are those that
+//! `cuzk params generate` recorded in a folder it marked. Anything else is refused.
 
+pub mod base_field;
+pub mod catalogue;
+pub mod development;
+pub mod digest;
+pub mod fixed_base;
+pub mod generate;
+pub mod inventory;
+pub mod layout;
+mod points;
+pub mod progress;
+mod verdicts;
+mod verifying_key;
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bellperson::groth16::VerifyingKey;
 use blstrs::Bls12;
+use memmap2::Mmap;
 
-use crate::backend::bases::{G1Bases, G2Bases};
+use crate::backend::bases::{G1Bases, G2Bases, RawBases};
+use crate::circuit::CircuitIdentity;
+use crate::error::{Fault, OrFault, Result};
+use crate::fail;
+use catalogue::Catalogue;
+use layout::{Layout, Section};
+use progress::Report;
+
+pub use verifying_key::{open_vk, OpenedVk};
 
 /// Where parameters come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,42 +43,6 @@ pub enum Origin {
     Official,
     /// Made by `cuzk params generate`; proofs made with them prove nothing.
     Development,
-}
-
-/// One circuit's parameters, mapped and checked.
-pub struct Srs {}
-
-impl Srs {
-    pub fn path(&self) -> &Path {
-        todo!()
-    }
-    pub fn origin(&self) -> Origin {
-        todo!()
-    }
-    /// blake2b-512 of the .params file as parameters.json writes it (first 32 hex digits).
-    pub fn digest(&self) -> &str {
-        todo!()
-    }
-    pub fn vk(&self) -> &VerifyingKey<Bls12> {
-        todo!()
-    }
-    pub fn h(&self) -> G1Bases<'_> {
-        todo!()
-    }
-    pub fn l(&self) -> G1Bases<'_> {
-        todo!()
-    }
-    /// Inputs first (all of them), then the aux variables that occur in A.
-    pub fn a(&self) -> G1Bases<'_> {
-        todo!()
-    }
-    /// Inputs that occur in B, then aux variables that occur in B.
-    pub fn b_g1(&self) -> G1Bases<'_> {
-        todo!()
-    }
-    pub fn b_g2(&self) -> G2Bases<'_> {
-        todo!()
-    }
 }
 
 /// Where to look for parameters and what to make of them.
@@ -61,3 +54,168 @@ pub struct Lookup {
     /// Hash the file even when a verdict is remembered.
     pub recheck: bool,
 }
+
+impl Lookup {
+    /// Path of one of a circuit's files, and the path with its origin for messages.
+    pub(crate) fn place(&self, name: &str) -> (PathBuf, String) {
+        let path = self.folder.join(name);
+        let place = format!("{} (folder from {})", path.display(), self.folder_source);
+        (path, place)
+    }
+}
+
+/// One circuit's parameters, mapped and checked.
+pub struct Srs {
+    path: PathBuf,
+    map: Mmap,
+    layout: Layout,
+    vk: VerifyingKey<Bls12>,
+    origin: Origin,
+    digest: String,
+}
+
+impl Srs {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// blake2b-512 of the .params file as parameters.json writes it (first 32 hex digits).
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    pub fn vk(&self) -> &VerifyingKey<Bls12> {
+        &self.vk
+    }
+
+    /// Where everything is in the file, with the number of points of each query.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// `tau^i (tau^n - 1) / delta`, for `i` from 0 to `n - 2`.
+    pub fn h(&self) -> G1Bases<'_> {
+        self.bases(self.layout.h)
+    }
+
+    /// One point per aux variable.
+    pub fn l(&self) -> G1Bases<'_> {
+        self.bases(self.layout.l)
+    }
+
+    /// Inputs first (all of them), then the aux variables that occur in A.
+    pub fn a(&self) -> G1Bases<'_> {
+        self.bases(self.layout.a)
+    }
+
+    /// Inputs that occur in B, then aux variables that occur in B.
+    pub fn b_g1(&self) -> G1Bases<'_> {
+        self.bases(self.layout.b_g1)
+    }
+
+    /// The same in G2.
+    pub fn b_g2(&self) -> G2Bases<'_> {
+        self.bases(self.layout.b_g2)
+    }
+
+    fn bases<const SIZE: usize>(&self, section: Section) -> RawBases<'_, SIZE> {
+        let range: Range<usize> = section.range();
+        RawBases::new(&self.map[range]).expect("a section is a whole number of points: Layout::parse")
+    }
+
+    /// Checks every point: on the curve, in the subgroup, not the identity. Minutes for a test sector, hours for 32 GiB.
+    ///
+    /// # Errors
+    /// The first wrong point found, with its query, place and offset.
+    pub fn check_points(&self, report: &Report) -> Result<()> {
+        points::check_all(&self.map, &self.layout, &self.path, report)
+    }
+}
+
+/// Finds a circuit's parameters in the lookup's folder, maps them, and checks: length and structure, the .vk file by its
+/// digest, its equality with the key within, a sample of the points, and the digest of the whole file.
+///
+/// The digest is computed once per file and remembered in `verdicts` (a JSON file; `None` to remember nothing), unless
+/// the lookup says to recheck. For a 32 GiB sector's 45 GiB that takes a minute or more: `report` is told.
+///
+/// # Errors
+/// [`Fault::Parameters`], saying which path was looked at, where it came from and what to do.
+pub fn open(identity: &CircuitIdentity, lookup: &Lookup, verdicts: Option<&Path>, report: &Report) -> Result<Srs> {
+    open_listed(Catalogue::official(), identity, lookup, verdicts, report)
+}
+
+fn open_listed(
+    catalogue: &Catalogue,
+    identity: &CircuitIdentity,
+    lookup: &Lookup,
+    verdicts: Option<&Path>,
+    report: &Report,
+) -> Result<Srs> {
+    let (path, place) = lookup.place(&identity.params);
+    let file = open_file(&path, &place, catalogue, &identity.params)?;
+    let map = map(&file, &path)?;
+    let layout = Layout::parse(&map, &path).map_err(|e| e.context(format!("folder from {}", lookup.folder_source)))?;
+    let key = verifying_key::open_listed(catalogue, identity, lookup)?;
+    if map[layout.vk_range()] != key.bytes {
+        fail!(
+            Fault::Parameters,
+            "{place}: not the {} file: the verifying key within differs from {}; get both again",
+            verifying_key::word(key.origin),
+            key.path.display()
+        );
+    }
+    points::check_sample(&map, &layout, &path)?;
+    let digest = verdicts::digest_of(&file, &path, verdicts, lookup.recheck, report)?;
+    if digest != key.params_digest {
+        fail!(
+            Fault::Parameters,
+            "{place}: not the {} file: its digest is {digest}, expected {} ({}); {}",
+            verifying_key::word(key.origin),
+            key.params_digest,
+            key.digest_source(),
+            verifying_key::remedy(key.origin)
+        );
+    }
+    Ok(Srs { path, map, layout, vk: key.vk, origin: key.origin, digest })
+}
+
+/// Opens a parameter file, or says how one gets it.
+fn open_file(path: &Path, place: &str, catalogue: &Catalogue, name: &str) -> Result<File> {
+    match File::open(path) {
+        Ok(file) => Ok(file),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            let size = catalogue.get(name).map_or("of its sector size".into(), |f| sector_size(f.sector_bytes));
+            fail!(
+                Fault::Parameters,
+                "{place}: no such file; fetch the official parameters ({size}) with `lotus fetch-params` or `curio \
+                 fetch-params`, name their folder with --params or FIL_PROOFS_PARAMETER_CACHE, or, for a test sector, \
+                 make development parameters with `cuzk params generate`"
+            )
+        }
+        Err(e) => Err(e).or_fault(Fault::Parameters, || format!("{place}: cannot be opened")),
+    }
+}
+
+fn map(file: &File, path: &Path) -> Result<Mmap> {
+    // SAFETY: the mapping is only read, and lives in `Srs` beside nothing that writes. Were another process to write into
+    // the file or cut it short, reads could change or fault: parameter files are replaced by renaming, never written in
+    // place (bellperson and every other prover map them on the same ground), and what is read ends in a verified proof.
+    unsafe { Mmap::map(file) }.or_fault(Fault::Parameters, || format!("{}: cannot be mapped", path.display()))
+}
+
+/// A sector size as people write it.
+pub fn sector_size(bytes: u64) -> String {
+    match bytes.trailing_zeros() {
+        30.. if bytes != 0 => format!("{} GiB", bytes >> 30),
+        20..30 => format!("{} MiB", bytes >> 20),
+        10..20 => format!("{} KiB", bytes >> 10),
+        _ => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

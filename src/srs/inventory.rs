@@ -1,0 +1,211 @@
+//! What parameter files a folder has, and thorough checks of them.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::catalogue::Catalogue;
+use super::development::{self, Record};
+use super::layout::Layout;
+use super::progress::Report;
+use super::verifying_key::{self, identity_of};
+use super::{map, open_listed, verdicts, Lookup, Origin};
+use crate::circuit::CircuitIdentity;
+use crate::error::{Error, Fault, OrFault, Result};
+use crate::fail;
+
+/// What is known of a parameter file without reading it through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Not in the folder.
+    Missing,
+    /// Length, structure and verifying key are right; the digest has not been computed since the file last changed.
+    Unchecked,
+    /// And so is the remembered digest.
+    Verified,
+    /// Wrong, and why.
+    Refused(String),
+}
+
+/// One circuit's parameter file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Name of the .params file.
+    pub name: String,
+    pub path: PathBuf,
+    /// `None` for a circuit that neither parameters.json nor a record tells.
+    pub sector_bytes: Option<u64>,
+    /// Length of the file; `None` where it is missing.
+    pub bytes: Option<u64>,
+    /// By the .vk file's digest; `None` where it is neither, or missing.
+    pub origin: Option<Origin>,
+    pub verdict: Verdict,
+}
+
+/// The parameter files of all PoRep circuits, missing ones too, by sector size, then any others in the folder.
+///
+/// Quick: nothing is hashed but .vk files; remembered digests come from `verdicts`. A folder that does not exist has no
+/// files.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn list(lookup: &Lookup, verdicts: Option<&Path>) -> Result<Vec<Entry>> {
+    list_listed(Catalogue::official(), lookup, verdicts)
+}
+
+pub(super) fn list_listed(catalogue: &Catalogue, lookup: &Lookup, verdicts: Option<&Path>) -> Result<Vec<Entry>> {
+    let mut names: Vec<String> = catalogue.porep_params().iter().map(|(name, _)| name.to_string()).collect();
+    let known = names.len();
+    names.extend(names_in(lookup)?.into_iter().filter(|name| !names[..known].contains(name)).collect::<Vec<_>>());
+    Ok(names.iter().filter_map(|name| entry(catalogue, lookup, verdicts, name)).collect())
+}
+
+fn entry(catalogue: &Catalogue, lookup: &Lookup, verdicts: Option<&Path>, name: &str) -> Option<Entry> {
+    let path = lookup.folder.join(name);
+    let identity = identity_of(&path)?;
+    let bytes = fs::metadata(&path).map(|m| m.len()).ok();
+    let record = Record::read(&lookup.folder, &identity).filter(|_| development::is_marked(&lookup.folder));
+    let sector_bytes = catalogue.get(name).map(|f| f.sector_bytes).or(record.map(|r| r.sector_bytes));
+    let (origin, verdict) = match bytes {
+        None => (None, Verdict::Missing),
+        Some(_) => quick_check(catalogue, lookup, verdicts, &identity, &path),
+    };
+    Some(Entry { name: name.into(), path, sector_bytes, bytes, origin, verdict })
+}
+
+/// All of [`super::open`]'s checks that take no time.
+fn quick_check(
+    catalogue: &Catalogue,
+    lookup: &Lookup,
+    verdicts: Option<&Path>,
+    identity: &CircuitIdentity,
+    path: &Path,
+) -> (Option<Origin>, Verdict) {
+    let key = match verifying_key::open_listed(catalogue, identity, lookup) {
+        Ok(key) => key,
+        Err(e) => return (None, Verdict::Refused(e.to_string())),
+    };
+    let verdict = match key_within(path) {
+        Err(e) => Verdict::Refused(e.to_string()),
+        Ok(within) if within != key.bytes => {
+            Verdict::Refused(format!("the verifying key within differs from {}", identity.vk))
+        }
+        Ok(_) => match verdicts::remembered(path, verdicts) {
+            None => Verdict::Unchecked,
+            Some(digest) if digest == key.params_digest => Verdict::Verified,
+            Some(digest) => Verdict::Refused(format!("its digest is {digest}, expected {}", key.params_digest)),
+        },
+    };
+    (Some(key.origin), verdict)
+}
+
+/// The bytes of a parameter file's own verifying key, the file's structure being right.
+fn key_within(path: &Path) -> Result<Vec<u8>> {
+    let file = File::open(path).or_fault(Fault::Parameters, || format!("{}: cannot be opened", path.display()))?;
+    let map = map(&file, path)?;
+    let layout = Layout::parse(&map, path)?;
+    Ok(map[layout.vk_range()].to_vec())
+}
+
+/// Result of one file's check.
+#[derive(Debug)]
+pub struct Checked {
+    pub path: PathBuf,
+    /// Whose it is, its digest and its number of points, or what is wrong with it.
+    pub outcome: Result<Sound, Error>,
+}
+
+/// A parameter file with nothing wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sound {
+    pub origin: Origin,
+    pub digest: String,
+    pub bytes: u64,
+    /// Points whose curve and subgroup were checked were all of them, not a sample.
+    pub all_points: bool,
+}
+
+/// Checks one parameter file, or all in a folder: everything that [`super::open`] does, the digest computed afresh and
+/// remembered in `verdicts`; with `full` every point as well.
+///
+/// `source` says where the path came from.
+///
+/// # Errors
+/// The path does not exist, is no `.params` file, or is a folder without any. What is wrong with files is in their
+/// [`Checked`].
+pub fn check(
+    target: &Path,
+    source: &str,
+    full: bool,
+    verdicts: Option<&Path>,
+    report: &Report,
+) -> Result<Vec<Checked>> {
+    check_listed(Catalogue::official(), target, source, full, verdicts, report)
+}
+
+pub(super) fn check_listed(
+    catalogue: &Catalogue,
+    target: &Path,
+    source: &str,
+    full: bool,
+    verdicts: Option<&Path>,
+    report: &Report,
+) -> Result<Vec<Checked>> {
+    let place = || format!("{} (from {source})", target.display());
+    let is_folder = fs::metadata(target).or_fault(Fault::Parameters, place)?.is_dir();
+    let folder = match target.parent() {
+        _ if is_folder => target,
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let lookup = Lookup { folder: folder.into(), folder_source: source.into(), recheck: true };
+    let paths = match is_folder {
+        true => names_in(&lookup)?.iter().map(|name| folder.join(name)).collect(),
+        false => vec![target.to_path_buf()],
+    };
+    if paths.is_empty() {
+        fail!(Fault::Parameters, "{}: no .params files in this folder", place());
+    }
+    let check_one = |path: PathBuf| {
+        let Some(identity) = identity_of(&path) else {
+            fail!(Fault::Usage, "{}: expected a name that ends in .params, or a folder", path.display())
+        };
+        let outcome = sound(catalogue, &identity, &lookup, full, verdicts, report);
+        Ok(Checked { path, outcome })
+    };
+    paths.into_iter().map(check_one).collect()
+}
+
+fn sound(
+    catalogue: &Catalogue,
+    identity: &CircuitIdentity,
+    lookup: &Lookup,
+    full: bool,
+    verdicts: Option<&Path>,
+    report: &Report,
+) -> Result<Sound> {
+    let srs = open_listed(catalogue, identity, lookup, verdicts, report)?;
+    if full {
+        srs.check_points(report)?;
+    }
+    let bytes = srs.layout().file_bytes() as u64;
+    Ok(Sound { origin: srs.origin(), digest: srs.digest().into(), bytes, all_points: full })
+}
+
+/// Names of the `.params` files in the lookup's folder, sorted.
+fn names_in(lookup: &Lookup) -> Result<Vec<String>> {
+    let cannot = || format!("{} (folder from {}): cannot be read", lookup.folder.display(), lookup.folder_source);
+    let entries = match fs::read_dir(&lookup.folder) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.or_fault(Fault::Parameters, cannot)?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = entry.or_fault(Fault::Parameters, cannot)?.file_name().to_string_lossy().into_owned();
+        // Temporaries of a generation under way begin with a dot.
+        if name.ends_with(".params") && !name.starts_with('.') {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,206 @@
+//! Remembered digests: a file of 45 GiB is hashed once, not on every start.
+//!
+//! A digest is remembered for a path with its size, time of modification and inode; whoever can change the file and set
+//! its time back can change this cache too. A damaged or missing cache is as good as an empty one.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::digest::{self, DIGEST_HEX};
+use super::progress::{Progress, Report};
+use crate::error::{Fault, OrFault, Result};
+use crate::fail;
+
+/// The cache's format; another number means an empty cache.
+const VERSION: u32 = 1;
+
+#[derive(Default, Serialize, Deserialize)]
+struct Cache {
+    version: u32,
+    files: BTreeMap<String, Remembered>,
+}
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Remembered {
+    #[serde(flatten)]
+    key: Key,
+    digest: String,
+}
+
+/// What has to be unchanged for a digest to hold.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Key {
+    size: u64,
+    modified_seconds: i64,
+    modified_nanoseconds: i64,
+    device: u64,
+    inode: u64,
+}
+
+impl Key {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            size: metadata.size(),
+            modified_seconds: metadata.mtime(),
+            modified_nanoseconds: metadata.mtime_nsec(),
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
+}
+
+/// The digest of an open file: remembered in the cache file `verdicts`, or computed and then remembered.
+///
+/// With `recheck` it is always computed. A cache that cannot be written is reported as a note and stops nothing.
+///
+/// # Errors
+/// The file cannot be read, or changed while it was.
+pub fn digest_of(file: &File, path: &Path, verdicts: Option<&Path>, recheck: bool, report: &Report) -> Result<String> {
+    let key = key_of(file, path)?;
+    if !recheck {
+        if let Some(digest) = verdicts.and_then(|verdicts| recall(verdicts, path, &key)) {
+            return Ok(digest);
+        }
+    }
+    let read = || format!("{}: cannot be read", path.display());
+    // Own handle, own position; the caller's may be in use.
+    let reader = File::open(path).or_fault(Fault::Parameters, read)?;
+    let digest = digest::of_reader(reader, key.size, report).or_fault(Fault::Parameters, read)?;
+    let now = fs::metadata(path).or_fault(Fault::Parameters, read)?;
+    if Key::of(&now) != key {
+        fail!(Fault::Parameters, "{}: changed while it was read (still downloading?); try again", path.display());
+    }
+    if let Some(verdicts) = verdicts {
+        if let Err(e) = remember(verdicts, path, Remembered { key, digest: digest.clone() }) {
+            report(Progress::Note(format!(
+                "{}: the digest of {} could not be remembered: {e}; it is computed again next time",
+                verdicts.display(),
+                path.display()
+            )));
+        }
+    }
+    Ok(digest)
+}
+
+/// The remembered digest of a file, if it is unchanged since.
+pub fn remembered(path: &Path, verdicts: Option<&Path>) -> Option<String> {
+    let key = Key::of(&fs::metadata(path).ok()?);
+    recall(verdicts?, path, &key)
+}
+
+fn key_of(file: &File, path: &Path) -> Result<Key> {
+    let metadata = file.metadata().or_fault(Fault::Parameters, || format!("{}: cannot be read", path.display()))?;
+    Ok(Key::of(&metadata))
+}
+
+fn recall(verdicts: &Path, path: &Path, key: &Key) -> Option<String> {
+    let entry = load(verdicts).files.remove(&name_of(path))?;
+    (entry.key == *key && entry.digest.len() == DIGEST_HEX).then_some(entry.digest)
+}
+
+fn load(verdicts: &Path) -> Cache {
+    let cache: Option<Cache> = fs::read(verdicts).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    cache.filter(|cache| cache.version == VERSION).unwrap_or_default()
+}
+
+/// Two processes that remember at once may lose one entry; it is computed again then.
+fn remember(verdicts: &Path, path: &Path, entry: Remembered) -> io::Result<()> {
+    let mut cache = load(verdicts);
+    cache.version = VERSION;
+    cache.files.insert(name_of(path), entry);
+    let folder = match verdicts.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(folder)?;
+    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+    serde_json::to_writer_pretty(&mut temporary, &cache)?;
+    temporary.flush()?;
+    temporary.persist(verdicts)?;
+    Ok(())
+}
+
+/// The same name for a file whatever way it is reached by.
+fn name_of(path: &Path) -> String {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::progress::silent;
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Asks for the digest; tells whether the file was read.
+    fn ask(path: &Path, verdicts: &Path, recheck: bool) -> (String, bool) {
+        let read = AtomicBool::new(false);
+        let file = File::open(path).unwrap();
+        let digest = digest_of(&file, path, Some(verdicts), recheck, &|_| read.store(true, Ordering::Relaxed)).unwrap();
+        (digest, read.into_inner())
+    }
+
+    #[test]
+    fn a_digest_is_computed_once_and_again_after_a_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, verdicts) = (folder.path().join("f"), folder.path().join("deep/verdicts.json"));
+        fs::write(&path, b"abc").unwrap();
+        assert_eq!(remembered(&path, Some(&verdicts)), None);
+        let abc = digest::of_bytes(b"abc");
+        assert_eq!(ask(&path, &verdicts, false), (abc.clone(), true));
+        assert_eq!(ask(&path, &verdicts, false), (abc.clone(), false));
+        assert_eq!(remembered(&path, Some(&verdicts)), Some(abc.clone()));
+        assert_eq!(ask(&path, &verdicts, true), (abc.clone(), true));
+
+        // Same size, other inode and time.
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, b"abd").unwrap();
+        assert_eq!(ask(&path, &verdicts, false), (digest::of_bytes(b"abd"), true));
+        // Same inode and size, other time.
+        File::options().write(true).open(&path).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+        assert_eq!(remembered(&path, Some(&verdicts)), None);
+        fs::write(&path, b"abcd").unwrap();
+        assert_eq!(ask(&path, &verdicts, false), (digest::of_bytes(b"abcd"), true));
+    }
+
+    #[test]
+    fn a_damaged_cache_is_rebuilt() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, verdicts) = (folder.path().join("f"), folder.path().join("verdicts.json"));
+        fs::write(&path, b"abc").unwrap();
+        for damage in
+            [&b"{\"version\":1,\"files\":{\"x\""[..], b"", b"\xff\xfe", b"{\"version\":9,\"files\":{}}", b"[]"]
+        {
+            fs::write(&verdicts, damage).unwrap();
+            assert!(ask(&path, &verdicts, false).1);
+            assert!(!ask(&path, &verdicts, false).1);
+        }
+        let cut = fs::read_to_string(&verdicts).unwrap().replace(&digest::of_bytes(b"abc"), "ba80");
+        fs::write(&verdicts, cut).unwrap();
+        assert!(ask(&path, &verdicts, false).1, "a digest cut short is not believed");
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_written_is_a_note() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        fs::write(&path, b"abc").unwrap();
+        let noted = AtomicBool::new(false);
+        let report = |p| {
+            if let Progress::Note(note) = p {
+                assert!(note.contains("could not be remembered"), "{note}");
+                noted.store(true, Ordering::Relaxed);
+            }
+        };
+        // A file where a folder is needed.
+        let verdicts = path.join("verdicts.json");
+        let file = File::open(&path).unwrap();
+        assert_eq!(digest_of(&file, &path, Some(&verdicts), false, &report).unwrap(), digest::of_bytes(b"abc"));
+        assert!(noted.into_inner());
+        assert_eq!(digest_of(&file, &path, None, false, &silent).unwrap(), digest::of_bytes(b"abc"));
+    }
+}
