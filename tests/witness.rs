@@ -128,3 +128,11 @@ fn a_missing_value_is_an_error() {
     }
     assert_eq!(synthesize(Missing).unwrap_err().fault(), cuzk::error::Fault::Input);
 }
+
+#[test]
+fn porep_has_bellpeppers_rows_and_densities() {
+    let bytes = include_bytes!("../samples/2KiB.json");
+    let c1 = cuzk::c1::read("samples/2KiB.json", bytes, &Default::default()).unwrap();
+    let porep = cuzk::circuit::PoRep::new(c1.statement.proof).unwrap();
+    check(|| porep.circuit(&c1.statement, &c1.vanilla, 0).unwrap());
+}

@@ -1,0 +1,149 @@
+//! Our prover against bellperson's: for the same r and s the same bytes, and its verifier accepts.
+
+mod circuits;
+
+use std::fs::File;
+
+use bellperson::groth16::{create_proof, Parameters, Proof};
+use blstrs::{Bls12, Scalar as Fr};
+use circuits::RandomCircuit;
+use cuzk::backend::{cpu::CpuBackend, reference::Reference, Backend};
+use cuzk::circuit::CircuitIdentity;
+use cuzk::error::Fault;
+use cuzk::groth16::{check_proofs, prove, verify, Blinding};
+use cuzk::report::{Phase, Timings};
+use cuzk::srs::{self, generate::generate, generate::Request, Lookup, Srs};
+use cuzk::witness::synthesize;
+use ff::Field;
+
+fn identity(name: &str) -> CircuitIdentity {
+    CircuitIdentity { params: format!("{name}.params"), vk: format!("{name}.vk"), meta: format!("{name}.meta") }
+}
+
+/// Development parameters of a test circuit, and the folder that holds them.
+fn parameters(circuit: &RandomCircuit) -> (tempfile::TempDir, Srs) {
+    let folder = tempfile::tempdir().unwrap();
+    let identity = identity("v28-test");
+    let request =
+        Request { identity: &identity, sector_bytes: 2048, folder: folder.path(), folder_source: "test", seed: None };
+    generate(&request, circuit.clone(), &srs::progress::silent).unwrap();
+    let lookup = Lookup { folder: folder.path().into(), folder_source: "test".into(), recheck: false };
+    let srs = srs::open(&identity, &lookup, None, &srs::progress::silent).unwrap();
+    (folder, srs)
+}
+
+fn bytes(proof: &Proof<Bls12>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    proof.write(&mut bytes).unwrap();
+    bytes
+}
+
+fn blinding() -> Blinding {
+    Blinding { r: Fr::from(27134).invert().unwrap(), s: -Fr::from(17146) }
+}
+
+fn equals_bellperson(backend: &dyn Backend, circuit: &RandomCircuit) {
+    let (_folder, srs) = parameters(circuit);
+    let theirs = Parameters::<Bls12>::read(File::open(srs.path()).unwrap(), true).unwrap();
+    for Blinding { r, s } in [blinding(), Blinding { r: Fr::ZERO, s: Fr::ONE }] {
+        let expected = create_proof(circuit.clone(), &theirs, r, s).unwrap();
+        let assignment = synthesize(circuit.clone()).unwrap();
+        let proof = prove(backend, &srs, assignment, &Blinding { r, s }, &Timings::default()).unwrap();
+        assert_eq!(bytes(&proof), bytes(&expected), "{}, {} rows", backend.name(), circuit.rows);
+        check_proofs(srs.vk(), &[proof], &[circuit.public_inputs()]).unwrap();
+    }
+}
+
+/// With the inputs' rows (ONE's included) the domain is just full, just overfull, and odd.
+#[test]
+fn proofs_equal_bellpersons_at_sizes_around_a_power_of_two() {
+    for (rows, inputs) in [(3, 0), (5, 2), (60, 2), (61, 2), (62, 2), (100, 5), (1000, 3)] {
+        let circuit = RandomCircuit { rows, inputs, seed: rows as u64 };
+        equals_bellperson(&CpuBackend, &circuit);
+        if rows <= 100 {
+            equals_bellperson(&Reference, &circuit);
+        }
+    }
+}
+
+#[test]
+fn any_changed_byte_of_a_proof_is_caught() {
+    let circuit = RandomCircuit { rows: 20, inputs: 2, seed: 3 };
+    let (_folder, srs) = parameters(&circuit);
+    let assignment = synthesize(circuit.clone()).unwrap();
+    let proof = prove(&CpuBackend, &srs, assignment, &blinding(), &Timings::default()).unwrap();
+    let bytes = bytes(&proof);
+    for i in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[i] ^= 1;
+        if let Ok(changed) = Proof::<Bls12>::read(&changed[..]) {
+            assert_eq!(verify(srs.vk(), &[changed], &[circuit.public_inputs()]).unwrap(), [false], "byte {i}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_value_anywhere_yields_a_proof_that_does_not_verify() {
+    let circuit = RandomCircuit { rows: 30, inputs: 2, seed: 4 };
+    let (_folder, srs) = parameters(&circuit);
+    let good = synthesize(circuit.clone()).unwrap();
+    for spoil in 0..4 {
+        let mut assignment = good.clone();
+        match spoil {
+            0 => assignment.aux[7] += Fr::ONE,
+            1 => assignment.a[11] += Fr::ONE,
+            2 => assignment.b[12] += Fr::ONE,
+            _ => assignment.inputs[1] += Fr::ONE,
+        }
+        let proof = prove(&CpuBackend, &srs, assignment, &blinding(), &Timings::default()).unwrap();
+        let error = check_proofs(srs.vk(), &[proof], &[circuit.public_inputs()]).unwrap_err();
+        assert_eq!(error.fault(), Fault::Unverified, "case {spoil}");
+        assert!(error.to_string().contains("partition 0"), "{error}");
+    }
+}
+
+#[test]
+fn parameters_of_another_circuit_are_refused_with_the_query_that_differs() {
+    let (_folder, srs) = parameters(&RandomCircuit { rows: 30, inputs: 2, seed: 4 });
+    let other = synthesize(RandomCircuit { rows: 31, inputs: 2, seed: 4 }).unwrap();
+    let error = prove(&CpuBackend, &srs, other, &blinding(), &Timings::default()).unwrap_err();
+    assert_eq!(error.fault(), Fault::Parameters);
+    assert!(error.to_string().contains("query has 30 points, this circuit needs 31"), "{error}");
+}
+
+#[test]
+fn verdicts_are_one_per_partition() {
+    let circuit = RandomCircuit { rows: 20, inputs: 2, seed: 5 };
+    let (_folder, srs) = parameters(&circuit);
+    let proof =
+        prove(&CpuBackend, &srs, synthesize(circuit.clone()).unwrap(), &blinding(), &Timings::default()).unwrap();
+    let (good, mut bad) = (circuit.public_inputs(), circuit.public_inputs());
+    bad[0] += Fr::ONE;
+    let proofs = [proof.clone(), proof.clone(), proof];
+    assert_eq!(verify(srs.vk(), &proofs, &[good.clone(), bad.clone(), good.clone()]).unwrap(), [true, false, true]);
+    let error = check_proofs(srs.vk(), &proofs, &[good.clone(), bad, good.clone()]).unwrap_err();
+    assert!(error.to_string().contains("1 of 3 partitions fail (partition 1)"), "{error}");
+    assert_eq!(verify(srs.vk(), &proofs, &[good.clone()]).unwrap_err().fault(), Fault::Input);
+    assert_eq!(verify(srs.vk(), &proofs[..1], &[good[1..].to_vec()]).unwrap_err().fault(), Fault::Parameters);
+}
+
+#[test]
+fn every_phase_of_the_prover_is_timed() {
+    let circuit = RandomCircuit { rows: 20, inputs: 2, seed: 6 };
+    let (_folder, srs) = parameters(&circuit);
+    let timings = Timings::default();
+    prove(&CpuBackend, &srs, synthesize(circuit).unwrap(), &blinding(), &timings).unwrap();
+    let json = timings.json(&Default::default()).to_string();
+    for phase in [
+        Phase::Evaluation,
+        Phase::Quotient,
+        Phase::SumH,
+        Phase::SumL,
+        Phase::SumA,
+        Phase::SumBG1,
+        Phase::SumBG2,
+        Phase::Assembly,
+    ] {
+        assert!(json.contains(phase.name()), "{}: {json}", phase.name());
+    }
+}
