@@ -4,64 +4,12 @@
 //! and is not folded. Window `w`'s table holds `d * 2^(bits w) * base`; a multiple is the sum of one entry a window. A
 //! batch of scalars goes through the windows together, so that all its additions in one window share an inversion.
 
-use blst::{blst_fp, blst_fp2};
-use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar as Fr};
+use blstrs::Scalar as Fr;
 use ff::PrimeField;
-use group::{Curve, Group};
+use group::Group;
 use rayon::prelude::*;
 
-use super::base_field::{BaseField, BatchAdder, Point};
-use crate::backend::bases::{G1_BYTES, G2_BYTES};
-
-/// A curve group whose points are multiplied here.
-pub trait FixedBaseGroup: Group<Scalar = Fr> + Curve + Sync {
-    type Field: BaseField;
-    /// Bytes of a point in the parameter file.
-    const BYTES: usize;
-    /// Cost of an addition, in additions of G1: for choosing windows and for progress.
-    const COST: u64;
-    fn to_point(&self) -> Point<Self::Field>;
-    /// Writes the parameter file's encoding into `out`, of `BYTES` bytes.
-    fn encode(point: &Point<Self::Field>, out: &mut [u8]);
-}
-
-impl FixedBaseGroup for G1Projective {
-    type Field = blst_fp;
-    const BYTES: usize = G1_BYTES;
-    const COST: u64 = 1;
-
-    fn to_point(&self) -> Point<blst_fp> {
-        let affine = self.to_affine();
-        let raw = affine.as_ref();
-        Point { x: raw.x, y: raw.y }
-    }
-
-    fn encode(point: &Point<blst_fp>, out: &mut [u8]) {
-        let mut affine = G1Affine::default();
-        let raw = affine.as_mut();
-        (raw.x, raw.y) = (point.x, point.y);
-        out.copy_from_slice(&affine.to_uncompressed());
-    }
-}
-
-impl FixedBaseGroup for G2Projective {
-    type Field = blst_fp2;
-    const BYTES: usize = G2_BYTES;
-    const COST: u64 = 3;
-
-    fn to_point(&self) -> Point<blst_fp2> {
-        let affine = self.to_affine();
-        let raw = affine.as_ref();
-        Point { x: raw.x, y: raw.y }
-    }
-
-    fn encode(point: &Point<blst_fp2>, out: &mut [u8]) {
-        let mut affine = G2Affine::default();
-        let raw = affine.as_mut();
-        (raw.x, raw.y) = (point.x, point.y);
-        out.copy_from_slice(&affine.to_uncompressed());
-    }
-}
+use crate::backend::cpu::curve::{add_assign_batch, Affine, BaseField, Curve, Scratch};
 
 /// Scalars that go through the windows together: a batch's points and its two passes' scratch stay in a core's L2 cache
 /// (200 KiB in G1), and an inversion is spread thin.
@@ -71,23 +19,23 @@ pub const BATCH: usize = 1024;
 const MAX_BITS: usize = 17;
 
 /// Multiples of one base, for [`FixedBase::multiply`].
-pub struct FixedBase<G: FixedBaseGroup> {
+pub struct FixedBase<C: Curve> {
     bits: usize,
     /// `rows[w][d] = d * 2^(bits w) * base`, from `d = 0`, the identity.
-    rows: Vec<Vec<Point<G::Field>>>,
+    rows: Vec<Vec<Affine<C::Field>>>,
 }
 
-impl<G: FixedBaseGroup> FixedBase<G> {
+impl<C: Curve> FixedBase<C> {
     /// Tables for about `count` multiplications, on rayon.
-    pub fn new(base: &G, count: usize) -> Self {
+    pub fn new(base: &C::Projective, count: usize) -> Self {
         Self::with_bits(base, window_bits(count))
     }
 
-    fn with_bits(base: &G, bits: usize) -> Self {
+    fn with_bits(base: &C::Projective, bits: usize) -> Self {
         let mut starts = Vec::with_capacity(windows(bits));
         let mut start = *base;
         for _ in 0..windows(bits) {
-            starts.push(start.to_point());
+            starts.push(C::to_affine(&start));
             for _ in 0..bits {
                 start = start.double();
             }
@@ -96,14 +44,14 @@ impl<G: FixedBaseGroup> FixedBase<G> {
         Self { bits, rows }
     }
 
-    /// Writes the encodings of `scalars[i] * base` one after the other; `out` has `G::BYTES` for each scalar. On rayon.
+    /// Writes the encodings of `scalars[i] * base` one after the other; `out` has `C::BYTES` for each scalar. On rayon.
     pub fn multiply(&self, scalars: &[Fr], out: &mut [u8]) {
-        assert_eq!(out.len(), scalars.len() * G::BYTES, "bytes for {} points", scalars.len());
-        scalars.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH * G::BYTES)).for_each_init(
+        assert_eq!(out.len(), scalars.len() * C::BYTES, "bytes for {} points", scalars.len());
+        scalars.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH * C::BYTES)).for_each_init(
             || Batch::new(self),
             |batch, (scalars, out)| {
-                for (point, out) in batch.multiply(scalars).iter().zip(out.chunks_exact_mut(G::BYTES)) {
-                    G::encode(point, out);
+                for (point, out) in batch.multiply(scalars).iter().zip(out.chunks_exact_mut(C::BYTES)) {
+                    C::encode(point, out);
                 }
             },
         );
@@ -111,35 +59,40 @@ impl<G: FixedBaseGroup> FixedBase<G> {
 }
 
 /// One thread's room for a batch.
-struct Batch<'a, G: FixedBaseGroup> {
-    base: &'a FixedBase<G>,
-    accumulators: Vec<Point<G::Field>>,
+struct Batch<'a, C: Curve> {
+    base: &'a FixedBase<C>,
+    accumulators: Vec<Affine<C::Field>>,
     /// `digits[w * BATCH + i]`: window `w` of scalar `i`.
     digits: Vec<i32>,
-    adder: BatchAdder<G::Field>,
+    operands: Vec<Affine<C::Field>>,
+    scratch: Scratch<C::Field>,
 }
 
-impl<'a, G: FixedBaseGroup> Batch<'a, G> {
-    fn new(base: &'a FixedBase<G>) -> Self {
+impl<'a, C: Curve> Batch<'a, C> {
+    fn new(base: &'a FixedBase<C>) -> Self {
         Self {
             base,
             accumulators: Vec::with_capacity(BATCH),
             digits: vec![0; base.rows.len() * BATCH],
-            adder: BatchAdder::new(BATCH),
+            operands: Vec::with_capacity(BATCH),
+            scratch: Scratch::default(),
         }
     }
 
     /// The multiples of at most `BATCH` scalars.
-    fn multiply(&mut self, scalars: &[Fr]) -> &[Point<G::Field>] {
+    fn multiply(&mut self, scalars: &[Fr]) -> &[Affine<C::Field>] {
         for (i, scalar) in scalars.iter().enumerate() {
             for (w, digit) in digits(scalar, self.base.bits).enumerate() {
                 self.digits[w * BATCH + i] = digit;
             }
         }
         self.accumulators.clear();
-        self.accumulators.resize(scalars.len(), Point::default());
+        self.accumulators.resize(scalars.len(), Affine::IDENTITY);
         for (row, digits) in self.base.rows.iter().zip(self.digits.chunks_exact(BATCH)) {
-            self.adder.add(&mut self.accumulators, |i| (&row[digits[i].unsigned_abs() as usize], digits[i] < 0));
+            let digits = &digits[..scalars.len()];
+            self.operands.clear();
+            self.operands.extend(digits.iter().map(|d| row[d.unsigned_abs() as usize].with_sign(*d < 0)));
+            add_assign_batch(&mut self.accumulators, &self.operands, &mut self.scratch);
         }
         &self.accumulators
     }
@@ -181,10 +134,11 @@ fn bits_of(bytes: &[u8; 32], from: usize, count: usize) -> u32 {
 }
 
 /// `0, 1, ... largest` times `start`.
-fn multiples<F: BaseField>(start: &Point<F>, largest: usize) -> Vec<Point<F>> {
+fn multiples<F: BaseField>(start: &Affine<F>, largest: usize) -> Vec<Affine<F>> {
     let mut row = Vec::with_capacity(largest + 1);
-    row.extend([Point::default(), *start]);
-    let mut adder = BatchAdder::new(BATCH);
+    row.extend([Affine::IDENTITY, *start]);
+    let mut scratch = Scratch::default();
+    let mut operands = Vec::new();
     // With 1 ..= k known, k + 1 ..= 2k follow by adding k to each.
     while row.len() <= largest {
         let known = row.len() - 1;
@@ -192,7 +146,9 @@ fn multiples<F: BaseField>(start: &Point<F>, largest: usize) -> Vec<Point<F>> {
         let step = row[known];
         for from in (1..=more).step_by(BATCH) {
             let mut sums: Vec<_> = row[from..=more.min(from + BATCH - 1)].to_vec();
-            adder.add(&mut sums, |_| (&step, false));
+            operands.resize(sums.len(), step);
+            operands.fill(step);
+            add_assign_batch(&mut sums, &operands, &mut scratch);
             row.extend(sums);
         }
     }
@@ -208,8 +164,8 @@ fn window_bits(count: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::cpu::curve::{G1, G2};
     use ff::Field;
-    use group::prime::PrimeCurveAffine;
     use rand_chacha::ChaCha20Rng;
     use rand_core::SeedableRng;
 
@@ -224,29 +180,30 @@ mod tests {
         scalars
     }
 
-    fn check<G: FixedBaseGroup>(base: G, bits: usize, count: usize) {
+    fn check<C: Curve>(base: C::Projective, bits: usize, count: usize) {
         let scalars = scalars(count);
-        let mut out = vec![0; count * G::BYTES];
-        FixedBase::with_bits(&base, bits).multiply(&scalars, &mut out);
-        for (i, (scalar, got)) in scalars.iter().zip(out.chunks_exact(G::BYTES)).enumerate() {
-            let mut expected = vec![0; G::BYTES];
-            G::encode(&(base * scalar).to_point(), &mut expected);
+        let mut out = vec![0; count * C::BYTES];
+        FixedBase::<C>::with_bits(&base, bits).multiply(&scalars, &mut out);
+        for (i, (scalar, got)) in scalars.iter().zip(out.chunks_exact(C::BYTES)).enumerate() {
+            let mut expected = vec![0; C::BYTES];
+            C::encode(&C::to_affine(&(base * scalar)), &mut expected);
             assert_eq!(got, expected, "scalar {i} of {count}, {bits} bits");
         }
     }
 
     #[test]
     fn multiples_equal_plain_multiplication() {
-        let base = G1Projective::generator() * Fr::from(0x1234_5678);
+        let multiplier = Fr::from(0x1234_5678);
+        let base = <G1 as Curve>::Projective::generator() * multiplier;
         for (bits, count) in [(2, 1), (3, 40), (5, 1001), (8, 1025), (11, 2048), (13, 700), (17, 600)] {
-            check(base, bits, count);
+            check::<G1>(base, bits, count);
         }
-        let base = G2Projective::generator() * Fr::from(0x1234_5678);
+        check::<G1>(base, 9, 0);
+        check::<G1>(Group::identity(), 4, 40);
+        let base = <G2 as Curve>::Projective::generator() * multiplier;
         for (bits, count) in [(2, 1), (7, 600), (12, 1025)] {
-            check(base, bits, count);
+            check::<G2>(base, bits, count);
         }
-        check(G1Projective::identity(), 4, 40);
-        check(base, 9, 0);
     }
 
     #[test]
@@ -264,31 +221,6 @@ mod tests {
                 assert_eq!(sum, scalar, "{bits} bits");
             }
         }
-    }
-
-    #[test]
-    fn batch_additions_are_complete() {
-        let p = G1Projective::generator();
-        let q = p * Fr::from(7);
-        let o = G1Projective::identity();
-        let pairs = [(p, q), (p, p), (p, -p), (o, p), (p, o), (o, o), (-p, p), (q, p), (q, q)];
-        for negate in [false, true] {
-            let mut sums: Vec<_> = pairs.iter().map(|(a, _)| a.to_point()).collect();
-            let operands: Vec<_> = pairs.iter().map(|(_, b)| b.to_point()).collect();
-            BatchAdder::new(2).add(&mut sums, |i| (&operands[i], negate));
-            for (i, (a, b)) in pairs.iter().enumerate() {
-                let expected = if negate { a - b } else { a + b };
-                assert!(sums[i] == expected.to_point(), "pair {i}, negated {negate}");
-            }
-        }
-        BatchAdder::<blst_fp>::new(0).add(&mut [], |_| unreachable!("an empty batch has no operands"));
-    }
-
-    #[test]
-    fn the_identity_encodes_as_bellperson_writes_it() {
-        let mut out = [0; G1_BYTES];
-        G1Projective::encode(&Point::default(), &mut out);
-        assert_eq!(out, G1Affine::identity().to_uncompressed());
     }
 
     #[test]

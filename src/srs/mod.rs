@@ -4,7 +4,6 @@
 //! its digest: official files are those whose digests parameters.json lists; development files are those that
 //! `cuzk params generate` recorded in a folder it marked. Anything else is refused.
 
-pub mod base_field;
 pub mod catalogue;
 pub mod development;
 pub mod digest;

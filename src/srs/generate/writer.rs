@@ -4,19 +4,23 @@ use std::io::{self, Write};
 use std::mem;
 
 use bellperson::groth16::VerifyingKey;
-use blstrs::{Bls12, G1Projective, G2Projective, Scalar as Fr};
-use group::Curve;
+use blstrs::{Bls12, Scalar as Fr};
+use group::Curve as _;
 
 use super::queries::{self, Queries};
 use super::toxic::ToxicWaste;
+use crate::backend::cpu::curve::{Curve, G1, G2};
 use crate::constraints::R1cs;
 use crate::error::{Fault, OrFault, Result};
-use crate::srs::fixed_base::{FixedBase, FixedBaseGroup};
+use crate::srs::fixed_base::FixedBase;
 use crate::srs::layout::Layout;
 use crate::srs::progress::{Progress, Report, Stage};
 
 /// Points computed between two writes: a tenth of a second's work, 6 MiB of G1.
 const CHUNK: usize = 1 << 16;
+
+/// Cost of an addition in G2, in additions of G1: for progress.
+const G2_COST: u64 = 3;
 
 /// Parameters about to be written.
 pub struct Parameters {
@@ -67,30 +71,31 @@ impl Parameters {
         let key = self.verifying_key()?;
         let Queries { l, a, b, .. } = &self.queries;
         let g1_points = self.h.len() + l.len() + a.len() + b.len();
-        let total = g1_points as u64 * G1Projective::COST + b.len() as u64 * G2Projective::COST;
+        let total = g1_points as u64 + b.len() as u64 * G2_COST;
         let mut bar = Bar { done: 0, total, report };
         bar.advance(0);
 
         let mut write = || -> io::Result<()> {
             writer.write_all(&key)?;
-            let base = FixedBase::new(&self.toxic.g1, g1_points);
+            let base = FixedBase::<G1>::new(&self.toxic.g1, g1_points);
             for scalars in [&self.h, l, a, b] {
-                write_section(&mut writer, &base, scalars, &mut bar)?;
+                write_section(&mut writer, &base, scalars, 1, &mut bar)?;
             }
             drop(base);
-            let base = FixedBase::new(&self.toxic.g2, b.len());
-            write_section(&mut writer, &base, b, &mut bar)?;
+            let base = FixedBase::<G2>::new(&self.toxic.g2, b.len());
+            write_section(&mut writer, &base, b, G2_COST, &mut bar)?;
             writer.flush()
         };
         write().or_fault(Fault::Output, || "writing the parameters".into())
     }
 }
 
-/// A count and the multiples of the base.
-fn write_section<G: FixedBaseGroup>(
+/// A count and the multiples of the base, each of which advances the bar by `cost`.
+fn write_section<C: Curve>(
     writer: &mut (impl Write + Send),
-    base: &FixedBase<G>,
+    base: &FixedBase<C>,
     scalars: &[Fr],
+    cost: u64,
     bar: &mut Bar,
 ) -> io::Result<()> {
     let count =
@@ -98,11 +103,11 @@ fn write_section<G: FixedBaseGroup>(
     let mut ready = count.to_be_bytes().to_vec();
     let mut next = Vec::new();
     for scalars in scalars.chunks(CHUNK) {
-        next.resize(scalars.len() * G::BYTES, 0);
+        next.resize(scalars.len() * C::BYTES, 0);
         let (written, ()) = rayon::join(|| writer.write_all(&ready), || base.multiply(scalars, &mut next));
         written?;
         mem::swap(&mut ready, &mut next);
-        bar.advance(scalars.len() as u64 * G::COST);
+        bar.advance(scalars.len() as u64 * cost);
     }
     writer.write_all(&ready)
 }
