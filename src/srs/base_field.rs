@@ -11,7 +11,8 @@ pub trait BaseField: Copy + Default + PartialEq + Send + Sync {
     fn one() -> Self;
     fn add(&self, other: &Self) -> Self;
     fn sub(&self, other: &Self) -> Self;
-    fn neg(&self) -> Self;
+    /// Negated if `flag`, without a branch.
+    fn negate_if(&self, flag: bool) -> Self;
     fn mul(&self, other: &Self) -> Self;
     fn square(&self) -> Self;
     /// Of zero: zero.
@@ -42,10 +43,10 @@ macro_rules! base_field {
                 out
             }
             #[inline]
-            fn neg(&self) -> Self {
+            fn negate_if(&self, flag: bool) -> Self {
                 let mut out = Self::default();
                 // SAFETY: two valid, aligned elements; the first is written, the second read.
-                unsafe { $cneg(&mut out, self, true) };
+                unsafe { $cneg(&mut out, self, flag) };
                 out
             }
             #[inline]
@@ -58,13 +59,13 @@ macro_rules! base_field {
             #[inline]
             fn square(&self) -> Self {
                 let mut out = Self::default();
-                // SAFETY: as in `neg`.
+                // SAFETY: as in `negate_if`.
                 unsafe { $sqr(&mut out, self) };
                 out
             }
             fn invert(&self) -> Self {
                 let mut out = Self::default();
-                // SAFETY: as in `neg`.
+                // SAFETY: as in `negate_if`.
                 unsafe { $inverse(&mut out, self) };
                 out
             }
@@ -139,22 +140,19 @@ impl<F: BaseField> BatchAdder<F> {
         }
     }
 
-    /// Adds to each accumulator `i` the point `operand(i)`, negated if the flag says so. Complete: equal, opposite and
-    /// identity operands are right too.
+    /// Adds `operands[i]` to `accumulators[i]`, for all of them. Complete: equal, opposite and identity operands are right
+    /// too. One inversion for the batch (Montgomery's trick): 5 multiplications and a square an addition.
     ///
-    /// One inversion for the batch (Montgomery's trick): 5 multiplications and a square an addition. `operand` is asked
-    /// twice for each place and must answer alike.
-    pub fn add<'a>(&mut self, accumulators: &mut [Point<F>], operand: impl Fn(usize) -> (&'a Point<F>, bool))
-    where
-        F: 'a,
-    {
+    /// # Panics
+    /// When there are not as many operands as accumulators.
+    pub fn add(&mut self, accumulators: &mut [Point<F>], operands: &[Point<F>]) {
+        assert_eq!(accumulators.len(), operands.len(), "accumulators and operands");
         self.steps.clear();
         self.denominators.clear();
         self.prefixes.clear();
         let mut product = F::one();
-        for (i, accumulator) in accumulators.iter().enumerate() {
-            let (point, negate) = operand(i);
-            let (step, denominator) = plan(accumulator, point, negate);
+        for (accumulator, operand) in accumulators.iter().zip(operands) {
+            let (step, denominator) = plan(accumulator, operand);
             self.steps.push(step);
             self.prefixes.push(product);
             if let Step::Add | Step::Double = step {
@@ -162,23 +160,22 @@ impl<F: BaseField> BatchAdder<F> {
             }
             self.denominators.push(denominator);
         }
-        // A product of nonzero denominators: `plan` gives no step with a zero one.
+        // A product of nonzero denominators: `plan` gives no slope with a zero one.
         let mut inverse = product.invert();
-        for (i, accumulator) in accumulators.iter_mut().enumerate().rev() {
-            let (point, negate) = operand(i);
+        for (i, (accumulator, operand)) in accumulators.iter_mut().zip(operands).enumerate().rev() {
             let step = self.steps[i];
             match step {
                 Step::Keep => {}
-                Step::Take => *accumulator = Point { x: point.x, y: signed(&point.y, negate) },
+                Step::Take => *accumulator = *operand,
                 Step::Cancel => *accumulator = Point::default(),
                 Step::Add | Step::Double => {
                     let numerator = match step {
-                        Step::Add => signed(&point.y, negate).sub(&accumulator.y),
+                        Step::Add => operand.y.sub(&accumulator.y),
                         _ => triple(&accumulator.x.square()),
                     };
                     let slope = numerator.mul(&inverse.mul(&self.prefixes[i]));
                     inverse = inverse.mul(&self.denominators[i]);
-                    *accumulator = third(accumulator, &point.x, &slope);
+                    *accumulator = third(accumulator, &operand.x, &slope);
                 }
             }
         }
@@ -187,9 +184,9 @@ impl<F: BaseField> BatchAdder<F> {
 
 /// The kind of an addition and its slope's denominator (anything where there is no slope).
 #[inline]
-fn plan<F: BaseField>(accumulator: &Point<F>, point: &Point<F>, negate: bool) -> (Step, F) {
-    let difference = point.x.sub(&accumulator.x);
-    if point.is_identity() {
+fn plan<F: BaseField>(accumulator: &Point<F>, operand: &Point<F>) -> (Step, F) {
+    let difference = operand.x.sub(&accumulator.x);
+    if operand.is_identity() {
         (Step::Keep, difference)
     } else if accumulator.is_identity() {
         (Step::Take, difference)
@@ -197,17 +194,8 @@ fn plan<F: BaseField>(accumulator: &Point<F>, point: &Point<F>, negate: bool) ->
         (Step::Add, difference)
     } else {
         let twice = accumulator.y.add(&accumulator.y);
-        let same = signed(&point.y, negate) == accumulator.y && !twice.is_zero();
+        let same = operand.y == accumulator.y && !twice.is_zero();
         (if same { Step::Double } else { Step::Cancel }, twice)
-    }
-}
-
-#[inline]
-fn signed<F: BaseField>(y: &F, negate: bool) -> F {
-    if negate {
-        y.neg()
-    } else {
-        *y
     }
 }
 
