@@ -6,7 +6,7 @@
 use super::prover_id;
 use crate::{
     circuit::{
-        hash::{in_field, replica_id},
+        hash::replica_id,
         proof_type::{proof_name, proofs_of_size, sector_size_name, NON_INTERACTIVE, SECTOR_SIZES},
         raw::{ChallengeProof, MerkleProof, Node, Proofs},
         PoRep, SealProof, Statement,
@@ -31,7 +31,7 @@ impl Untyped {
     }
 }
 
-/// Finds the proof type; `sector` is miner and sector number, where known.
+/// Finds the proof type of a statement whose ranges are checked; `sector` is miner and sector number, where known.
 ///
 /// # Errors
 /// [`Fault::Input`] where none or several fit; the message lists them and names `--registered-proof`.
@@ -39,7 +39,12 @@ pub(super) fn infer(untyped: &Untyped, proofs: &Proofs, sector: Option<(u64, u64
     let bytes = sector_size(proofs)?;
     refuse_non_interactive(bytes, proofs.len())?;
     let candidates = proofs_of_size(bytes);
-    let fitting: Vec<SealProof> = candidates.iter().copied().filter(|p| fits(untyped, proofs, sector, *p)).collect();
+    let mut fitting = Vec::new();
+    for proof in &candidates {
+        if fits(untyped, proofs, sector, *proof)? {
+            fitting.push(*proof);
+        }
+    }
     decide(bytes, &candidates, &fitting)
 }
 
@@ -73,12 +78,12 @@ fn refuse_non_interactive(bytes: u64, partitions: usize) -> Result<()> {
     Ok(())
 }
 
-fn fits(untyped: &Untyped, proofs: &Proofs, sector: Option<(u64, u64)>, proof: SealProof) -> bool {
+fn fits(untyped: &Untyped, proofs: &Proofs, sector: Option<(u64, u64)>, proof: SealProof) -> Result<bool> {
     if let Some((miner, number)) = sector {
         let id = replica_id(proof, &prover_id(miner), number, &untyped.ticket, &untyped.comm_d);
-        return id == untyped.replica_id;
+        return Ok(id == untyped.replica_id);
     }
-    in_field(&untyped.comm_r) && positions_fit(untyped, proofs, proof).unwrap_or(false)
+    positions_fit(untyped, proofs, proof)
 }
 
 /// Are the nodes of the first partition's challenges, and their parents, those of this proof type?

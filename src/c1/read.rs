@@ -37,12 +37,12 @@ fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<C1> {
     let miner = agree("miner", parsed.miner, options.miner, |m| format!("f0{m}"))?;
     let sector = agree("sector", parsed.sector, options.sector, |s| s.to_string())?;
     let known = agree("registered proof", parsed.proof, options.proof, |p| proof_name(*p))?;
+    structure::check_statement(&parsed.untyped)?;
     let proof = match known {
         Some(proof) => proof,
         None => infer::infer(&parsed.untyped, &parsed.proofs, miner.zip(sector))?,
     };
     let statement = parsed.untyped.of(proof);
-    structure::check_statement(&statement)?;
     structure::check_proofs(&PoRep::new(proof)?.shape(), &parsed.proofs)?;
     if let (Some(miner), Some(sector)) = (miner, sector) {
         check_replica_id(&statement, miner, sector)?;

@@ -1,4 +1,4 @@
-//! C1 outputs of sectors that filecoin-proofs really seals, for the small sizes where that takes seconds.
+//! C1 outputs of sectors that filecoin-proofs really seals, for the sizes small enough.
 //!
 //! filecoin-proofs keeps a parent cache of the graph in `FIL_PROOFS_PARENT_CACHE` (/var/tmp/filecoin-parents unless set): a
 //! few KiB for 2 KiB sectors, 15 MB for 8 MiB ones. Everything else goes to a temporary folder that is gone afterwards. Other
@@ -33,6 +33,9 @@ pub type SealedOptions = SampleOptions;
 const MAX_SECTOR_BYTES: u64 = 8 << 20;
 
 /// Seals a sector of 2 KiB or 8 MiB and returns its C1 output; same options, same output.
+///
+/// 2 KiB takes a second. A synthetic sector of 8 MiB has as many synthetic challenges as nodes, 262,144, and filecoin-proofs makes
+/// and verifies a vanilla proof of each: expect half an hour of CPU time and several GB of memory.
 ///
 /// # Errors
 /// [`Fault::Usage`] for larger sectors and non-interactive proof types; [`Fault::Internal`] where filecoin-proofs fails, as

@@ -4,19 +4,20 @@
 
 use rayon::prelude::*;
 
+use super::infer::Untyped;
 use crate::{
     circuit::{
         hash::{in_field, TOTAL_PARENTS},
         raw::{ChallengeProof, ColumnProof, LabelingProof, MerkleProof, Node, PathElement},
-        Shape, Statement,
+        Shape,
     },
     error::{Error, Fault, Result},
     fail,
 };
 
 /// Checks the parts of the statement that have a range.
-pub(super) fn check_statement(statement: &Statement) -> Result<()> {
-    let Statement { comm_r, comm_d, replica_id, seed, .. } = statement;
+pub(super) fn check_statement(statement: &Untyped) -> Result<()> {
+    let Untyped { comm_r, comm_d, replica_id, seed, .. } = statement;
     for (name, node) in [("comm_r", comm_r), ("comm_d", comm_d), ("seed", seed)] {
         if *node == [0; 32] {
             fail!(Fault::Input, "{name} is all zero");

@@ -9,7 +9,6 @@ use filecoin_proofs::{
     types::{MerkleTreeTrait, VanillaSealProof},
 };
 use rayon::prelude::*;
-use serde::Serialize;
 use storage_proofs_core::{drgraph::Graph, merkle::MerkleProofTrait};
 use storage_proofs_porep::stacked::{ColumnProof, PublicInputs, PublicParams};
 
@@ -159,7 +158,12 @@ impl<Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>> Challenge<'_, Tre
             let expected = column.get_node_at_layer(layer).or_fault(Fault::Internal, || format!("layer {layer}"))?;
             match self.proof.labeling_proofs.get(layer - 1) {
                 Some(proof) if proof.verify(&self.inputs.replica_id, expected) => {}
-                _ => fail!(Fault::Input, "labeling_proofs[{}]: replica_id, layer, node and parents do not hash to the label replica_column_proofs.c_x.column.rows[{}]", layer - 1, layer - 1),
+                _ => fail!(
+                    Fault::Input,
+                    "labeling_proofs[{i}]: replica_id, layer, node and parents do not hash to the label \
+                     replica_column_proofs.c_x.column.rows[{i}]",
+                    i = layer - 1
+                ),
             }
         }
         Ok(())
@@ -177,7 +181,7 @@ impl<Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>> Challenge<'_, Tre
     }
 }
 
-fn check_path(field: &str, path: &(impl MerkleProofTrait + Serialize), node: usize) -> Result<()> {
+fn check_path(field: &str, path: &impl MerkleProofTrait, node: usize) -> Result<()> {
     if path.path_index() != node {
         fail!(Fault::Input, "{field}: the path leads from leaf {}, the challenge is node {node}", path.path_index());
     }

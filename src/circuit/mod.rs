@@ -27,10 +27,15 @@ type TreeDomain = <PoseidonHasher as Hasher>::Domain;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     pub proof: SealProof,
+    /// Commitment to the replica: Poseidon of the roots of tree C and tree R.
     pub comm_r: [u8; 32],
+    /// Root of tree D over the data.
     pub comm_d: [u8; 32],
+    /// Follows from miner, sector number, ticket, comm_d and proof type.
     pub replica_id: [u8; 32],
+    /// Randomness that picks the challenges.
     pub seed: [u8; 32],
+    /// Randomness that went into replica_id.
     pub ticket: [u8; 32],
 }
 
@@ -44,7 +49,7 @@ pub enum VanillaProofs {
     Top2(Vec<Vec<VanillaSealProof<SectorShapeTop2>>>),
 }
 
-/// One partition's circuit, ready for synthesis.
+/// One partition's circuit, ready for synthesis; the variants are those of [`VanillaProofs`].
 pub enum PartitionCircuit {
     Base(Box<StackedCircuit<SectorShapeBase, DefaultPieceHasher>>),
     Sub8(Box<StackedCircuit<SectorShapeSub8, DefaultPieceHasher>>),

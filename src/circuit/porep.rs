@@ -84,13 +84,22 @@ macro_rules! each_shape {
     };
 }
 
-/// The same with the vanilla proofs, whose shape must be that of the parameters.
+/// The same with the vanilla proofs, whose shape must be that of the parameters, and the constructor of its circuits.
 macro_rules! with_vanilla {
-    ($porep:expr, $vanilla:expr, $params:ident, $proofs:ident => $body:expr) => {
+    ($porep:expr, $vanilla:expr, ($params:ident, $proofs:ident, $wrap:ident) => $body:expr) => {
         match (&$porep.params, $vanilla) {
-            (Params::Base($params), VanillaProofs::Base($proofs)) => $body(PartitionCircuit::Base),
-            (Params::Sub8($params), VanillaProofs::Sub8($proofs)) => $body(PartitionCircuit::Sub8),
-            (Params::Top2($params), VanillaProofs::Top2($proofs)) => $body(PartitionCircuit::Top2),
+            (Params::Base($params), VanillaProofs::Base($proofs)) => {
+                let $wrap = PartitionCircuit::Base;
+                $body
+            }
+            (Params::Sub8($params), VanillaProofs::Sub8($proofs)) => {
+                let $wrap = PartitionCircuit::Sub8;
+                $body
+            }
+            (Params::Top2($params), VanillaProofs::Top2($proofs)) => {
+                let $wrap = PartitionCircuit::Top2;
+                $body
+            }
             _ => fail!(Fault::Input, "the vanilla proofs are not of {}'s tree shape", proof_name($porep.proof)),
         }
     };
@@ -194,7 +203,7 @@ impl PoRep {
     pub fn circuit(&self, statement: &Statement, vanilla: &VanillaProofs, k: usize) -> Result<PartitionCircuit> {
         self.check_partition_index(k)?;
         let inputs = self.inputs(statement)?;
-        with_vanilla!(self, vanilla, params, proofs => |wrap: fn(_) -> _| {
+        with_vanilla!(self, vanilla, (params, proofs, wrap) => {
             let Some(partition) = proofs.get(k) else {
                 fail!(Fault::Input, "partition {k} is missing: the file has {}", proofs.len());
             };
@@ -219,7 +228,7 @@ impl PoRep {
     /// [`Fault::Input`] for the first failure in file order.
     pub fn check_vanilla(&self, statement: &Statement, vanilla: &VanillaProofs) -> Result<()> {
         let inputs = self.inputs(statement)?;
-        with_vanilla!(self, vanilla, params, proofs => |_: fn(_) -> _| {
+        with_vanilla!(self, vanilla, (params, proofs, _wrap) => {
             if proofs.len() != self.partitions {
                 fail!(Fault::Input, "{} partitions, expected {}", proofs.len(), self.partitions);
             }
@@ -231,7 +240,7 @@ impl PoRep {
     pub fn check_vanilla_partition(&self, statement: &Statement, vanilla: &VanillaProofs, k: usize) -> Result<()> {
         self.check_partition_index(k)?;
         let inputs = self.inputs(statement)?;
-        with_vanilla!(self, vanilla, params, proofs => |_: fn(_) -> _| {
+        with_vanilla!(self, vanilla, (params, proofs, _wrap) => {
             let Some(partition) = proofs.get(k) else {
                 fail!(Fault::Input, "partition {k} is missing: the file has {}", proofs.len());
             };

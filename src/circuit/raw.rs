@@ -127,6 +127,9 @@ pub struct LabelingProof {
     pub node: u64,
 }
 
+/// A path as storage-proofs takes it: leaf, root, and each level's siblings and index.
+type Parts<D> = (D, D, Vec<(Vec<D>, usize)>);
+
 impl MerkleProof {
     /// The path in the form the given arities ask for (0 for none): `levels` from the leaf upwards, the sub tree's and the top
     /// tree's level last.
@@ -187,7 +190,7 @@ impl MerkleProof {
     }
 
     /// The typed counterpart's parts: leaf, root, levels.
-    fn into_parts<D: From<Node>>(self, sub: bool, top: bool) -> Result<(D, D, Vec<(Vec<D>, usize)>)> {
+    fn into_parts<D: From<Node>>(self, sub: bool, top: bool) -> Result<Parts<D>> {
         let (leaf, root, levels) = match self.data {
             PathData::Single(p) if !sub && !top => (p.leaf, p.root, p.path.path),
             PathData::Sub(p) if sub && !top && p.sub_proof.path.len() == 1 => {
