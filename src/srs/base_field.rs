@@ -7,14 +7,22 @@ use blst::{
 use blstrs::{Fp, Fp2};
 
 /// The field of a curve's coordinates, elements reduced and in Montgomery form: Fp for G1, Fp2 for G2.
+///
+/// Operations work in place: returned by value, elements would be copied with wide loads right after blst's narrow stores,
+/// which the processor cannot forward; an addition of points would take half as long again.
 pub trait BaseField: Copy + Default + PartialEq + Send + Sync {
     fn one() -> Self;
-    fn add(&self, other: &Self) -> Self;
-    fn sub(&self, other: &Self) -> Self;
-    /// Negated if `flag`, without a branch.
-    fn negate_if(&self, flag: bool) -> Self;
-    fn mul(&self, other: &Self) -> Self;
-    fn square(&self) -> Self;
+    fn add_assign(&mut self, other: &Self);
+    fn sub_assign(&mut self, other: &Self);
+    /// `self = other - self`.
+    fn sub_from(&mut self, other: &Self);
+    fn mul_assign(&mut self, other: &Self);
+    /// `self = a * b`.
+    fn set_product(&mut self, a: &Self, b: &Self);
+    /// `self = a * a`.
+    fn set_square(&mut self, a: &Self);
+    /// Without a branch.
+    fn negate_if(&mut self, flag: bool);
     /// Of zero: zero.
     fn invert(&self) -> Self;
     fn is_zero(&self) -> bool {
@@ -29,43 +37,48 @@ macro_rules! base_field {
                 $one
             }
             #[inline]
-            fn add(&self, other: &Self) -> Self {
-                let mut out = Self::default();
-                // SAFETY: three valid, aligned elements; the function only reads the last two and writes the first.
-                unsafe { $add(&mut out, self, other) };
-                out
+            fn add_assign(&mut self, other: &Self) {
+                let this: *mut Self = self;
+                // SAFETY: valid, aligned elements; blst's field operations let the output be an operand.
+                unsafe { $add(this, this, other) };
             }
             #[inline]
-            fn sub(&self, other: &Self) -> Self {
-                let mut out = Self::default();
-                // SAFETY: as in `add`.
-                unsafe { $sub(&mut out, self, other) };
-                out
+            fn sub_assign(&mut self, other: &Self) {
+                let this: *mut Self = self;
+                // SAFETY: as in `add_assign`.
+                unsafe { $sub(this, this, other) };
             }
             #[inline]
-            fn negate_if(&self, flag: bool) -> Self {
-                let mut out = Self::default();
-                // SAFETY: two valid, aligned elements; the first is written, the second read.
-                unsafe { $cneg(&mut out, self, flag) };
-                out
+            fn sub_from(&mut self, other: &Self) {
+                let this: *mut Self = self;
+                // SAFETY: as in `add_assign`.
+                unsafe { $sub(this, other, this) };
             }
             #[inline]
-            fn mul(&self, other: &Self) -> Self {
-                let mut out = Self::default();
-                // SAFETY: as in `add`.
-                unsafe { $mul(&mut out, self, other) };
-                out
+            fn mul_assign(&mut self, other: &Self) {
+                let this: *mut Self = self;
+                // SAFETY: as in `add_assign`.
+                unsafe { $mul(this, this, other) };
             }
             #[inline]
-            fn square(&self) -> Self {
-                let mut out = Self::default();
-                // SAFETY: as in `negate_if`.
-                unsafe { $sqr(&mut out, self) };
-                out
+            fn set_product(&mut self, a: &Self, b: &Self) {
+                // SAFETY: valid, aligned elements; the first is written, the others are read.
+                unsafe { $mul(self, a, b) };
+            }
+            #[inline]
+            fn set_square(&mut self, a: &Self) {
+                // SAFETY: as in `set_product`.
+                unsafe { $sqr(self, a) };
+            }
+            #[inline]
+            fn negate_if(&mut self, flag: bool) {
+                let this: *mut Self = self;
+                // SAFETY: as in `add_assign`.
+                unsafe { $cneg(this, this, flag) };
             }
             fn invert(&self) -> Self {
                 let mut out = Self::default();
-                // SAFETY: as in `negate_if`.
+                // SAFETY: as in `set_product`.
                 unsafe { $inverse(&mut out, self) };
                 out
             }
@@ -125,18 +138,19 @@ enum Step {
 /// What a batch of additions keeps between its two passes; reused from batch to batch.
 pub struct BatchAdder<F> {
     steps: Vec<Step>,
+    /// The slopes' denominators; 1 where there is no slope.
     denominators: Vec<F>,
-    /// Product of the denominators before each one.
+    /// `prefixes[i]` is the product of the first `i` denominators.
     prefixes: Vec<F>,
 }
 
 impl<F: BaseField> BatchAdder<F> {
-    /// With room for `capacity` additions at once.
+    /// For at most `capacity` additions at once.
     pub fn new(capacity: usize) -> Self {
         Self {
-            steps: Vec::with_capacity(capacity),
-            denominators: Vec::with_capacity(capacity),
-            prefixes: Vec::with_capacity(capacity),
+            steps: vec![Step::Keep; capacity],
+            denominators: vec![F::one(); capacity],
+            prefixes: vec![F::one(); capacity + 1],
         }
     }
 
@@ -144,69 +158,83 @@ impl<F: BaseField> BatchAdder<F> {
     /// too. One inversion for the batch (Montgomery's trick): 5 multiplications and a square an addition.
     ///
     /// # Panics
-    /// When there are not as many operands as accumulators.
+    /// When there are not as many operands as accumulators, or more than the capacity.
     pub fn add(&mut self, accumulators: &mut [Point<F>], operands: &[Point<F>]) {
-        assert_eq!(accumulators.len(), operands.len(), "accumulators and operands");
-        self.steps.clear();
-        self.denominators.clear();
-        self.prefixes.clear();
-        let mut product = F::one();
-        for (accumulator, operand) in accumulators.iter().zip(operands) {
-            let (step, denominator) = plan(accumulator, operand);
-            self.steps.push(step);
-            self.prefixes.push(product);
-            if let Step::Add | Step::Double = step {
-                product = product.mul(&denominator);
-            }
-            self.denominators.push(denominator);
+        let count = accumulators.len();
+        assert!(
+            count == operands.len() && count <= self.steps.len(),
+            "{count} accumulators, {} operands",
+            operands.len()
+        );
+        for (i, (accumulator, operand)) in accumulators.iter().zip(operands).enumerate() {
+            self.steps[i] = plan(accumulator, operand, &mut self.denominators[i]);
+            let (before, after) = self.prefixes.split_at_mut(i + 1);
+            after[0].set_product(&before[i], &self.denominators[i]);
         }
-        // A product of nonzero denominators: `plan` gives no slope with a zero one.
-        let mut inverse = product.invert();
+        // A product of nonzero denominators: `plan` sets no other.
+        let mut inverse = self.prefixes[count].invert();
+        let mut slope = F::default();
         for (i, (accumulator, operand)) in accumulators.iter_mut().zip(operands).enumerate().rev() {
-            let step = self.steps[i];
-            match step {
+            slope.set_product(&inverse, &self.prefixes[i]);
+            inverse.mul_assign(&self.denominators[i]);
+            match self.steps[i] {
                 Step::Keep => {}
                 Step::Take => *accumulator = *operand,
                 Step::Cancel => *accumulator = Point::default(),
-                Step::Add | Step::Double => {
-                    let numerator = match step {
-                        Step::Add => operand.y.sub(&accumulator.y),
-                        _ => triple(&accumulator.x.square()),
-                    };
-                    let slope = numerator.mul(&inverse.mul(&self.prefixes[i]));
-                    inverse = inverse.mul(&self.denominators[i]);
-                    *accumulator = third(accumulator, &operand.x, &slope);
+                Step::Add => {
+                    let mut numerator = operand.y;
+                    numerator.sub_assign(&accumulator.y);
+                    slope.mul_assign(&numerator);
+                    go_along(accumulator, &operand.x, &slope);
+                }
+                Step::Double => {
+                    let mut square = F::default();
+                    square.set_square(&accumulator.x);
+                    let mut numerator = square;
+                    numerator.add_assign(&square);
+                    numerator.add_assign(&square);
+                    slope.mul_assign(&numerator);
+                    go_along(accumulator, &operand.x, &slope);
                 }
             }
         }
     }
 }
 
-/// The kind of an addition and its slope's denominator (anything where there is no slope).
+/// The kind of an addition; sets the denominator of its slope, never to zero.
 #[inline]
-fn plan<F: BaseField>(accumulator: &Point<F>, operand: &Point<F>) -> (Step, F) {
-    let difference = operand.x.sub(&accumulator.x);
-    if operand.is_identity() {
-        (Step::Keep, difference)
+fn plan<F: BaseField>(accumulator: &Point<F>, operand: &Point<F>, denominator: &mut F) -> Step {
+    let step = if operand.is_identity() {
+        Step::Keep
     } else if accumulator.is_identity() {
-        (Step::Take, difference)
-    } else if !difference.is_zero() {
-        (Step::Add, difference)
+        Step::Take
     } else {
-        let twice = accumulator.y.add(&accumulator.y);
-        let same = operand.y == accumulator.y && !twice.is_zero();
-        (if same { Step::Double } else { Step::Cancel }, twice)
-    }
+        *denominator = operand.x;
+        denominator.sub_assign(&accumulator.x);
+        if !denominator.is_zero() {
+            return Step::Add;
+        }
+        *denominator = accumulator.y;
+        denominator.add_assign(&accumulator.y);
+        if operand.y == accumulator.y && !denominator.is_zero() {
+            return Step::Double;
+        }
+        Step::Cancel
+    };
+    *denominator = F::one();
+    step
 }
 
-fn triple<F: BaseField>(x: &F) -> F {
-    x.add(x).add(x)
-}
-
-/// The sum of `p` and a point with abscissa `x2`, by the slope of the line through both.
+/// Turns `p` into the sum of `p` and a point with abscissa `x2`, by the slope of the line through both:
+/// `x3 = slope^2 - x1 - x2`, `y3 = slope (x1 - x3) - y1`.
 #[inline]
-fn third<F: BaseField>(p: &Point<F>, x2: &F, slope: &F) -> Point<F> {
-    let x = slope.square().sub(&p.x).sub(x2);
-    let y = slope.mul(&p.x.sub(&x)).sub(&p.y);
-    Point { x, y }
+fn go_along<F: BaseField>(p: &mut Point<F>, x2: &F, slope: &F) {
+    let mut x3 = F::default();
+    x3.set_square(slope);
+    x3.sub_assign(&p.x);
+    x3.sub_assign(x2);
+    p.x.sub_assign(&x3);
+    p.x.mul_assign(slope);
+    p.y.sub_from(&p.x);
+    p.x = x3;
 }

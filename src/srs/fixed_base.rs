@@ -4,6 +4,8 @@
 //! and is not folded. Window `w`'s table holds `d * 2^(bits w) * base`; a multiple is the sum of one entry a window. A
 //! batch of scalars goes through the windows together, so that all its additions in one window share an inversion.
 
+use std::mem;
+
 use blst::{blst_fp, blst_fp2};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar as Fr};
 use ff::PrimeField;
@@ -83,8 +85,7 @@ impl<G: FixedBaseGroup> FixedBase<G> {
         Self::with_bits(base, window_bits(count))
     }
 
-    /// Tables of windows of `bits` bits, 2 to 24: `2^(bits - 1)` points a window.
-    pub fn with_bits(base: &G, bits: usize) -> Self {
+    fn with_bits(base: &G, bits: usize) -> Self {
         let mut starts = Vec::with_capacity(windows(bits));
         let mut start = *base;
         for _ in 0..windows(bits) {
@@ -141,7 +142,6 @@ impl<'a, G: FixedBaseGroup> Batch<'a, G> {
             }
         }
         self.accumulators.clear();
-        self.accumulators.resize(scalars.len(), Point::default());
         for (row, digits) in self.base.rows.iter().zip(self.digits.chunks_exact(BATCH)) {
             let digits = &digits[..scalars.len()];
             // A loop of nothing but loads: the table's cache misses overlap. Read where they are used, they would cost as
@@ -149,9 +149,13 @@ impl<'a, G: FixedBaseGroup> Batch<'a, G> {
             self.operands.clear();
             self.operands.extend(digits.iter().map(|digit| row[digit.unsigned_abs() as usize]));
             for (operand, digit) in self.operands.iter_mut().zip(digits) {
-                operand.y = operand.y.negate_if(*digit < 0);
+                operand.y.negate_if(*digit < 0);
             }
-            self.adder.add(&mut self.accumulators, &self.operands);
+            if self.accumulators.is_empty() {
+                mem::swap(&mut self.accumulators, &mut self.operands);
+            } else {
+                self.adder.add(&mut self.accumulators, &self.operands);
+            }
         }
         &self.accumulators
     }
@@ -287,7 +291,7 @@ mod tests {
         let pairs = [(p, q), (p, p), (p, -p), (o, p), (p, o), (o, o), (-p, p), (q, p), (q, q)];
         let mut sums: Vec<_> = pairs.iter().map(|(a, _)| a.to_point()).collect();
         let operands: Vec<_> = pairs.iter().map(|(_, b)| b.to_point()).collect();
-        BatchAdder::new(2).add(&mut sums, &operands);
+        BatchAdder::new(16).add(&mut sums, &operands);
         for (i, (a, b)) in pairs.iter().enumerate() {
             assert!(sums[i] == (a + b).to_point(), "pair {i}");
         }
