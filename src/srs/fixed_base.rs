@@ -9,7 +9,9 @@ use ff::PrimeField;
 use group::Group;
 use rayon::prelude::*;
 
-use crate::backend::cpu::curve::{add_assign_batch, Affine, BaseField, Curve, Scratch};
+use crate::backend::cpu::affine::{Affine, BatchAdder};
+use crate::backend::cpu::curve::Curve;
+use crate::backend::cpu::field::BaseField;
 
 /// Scalars that go through the windows together: a batch's points and its two passes' scratch stay in a core's L2 cache
 /// (200 KiB in G1), and an inversion is spread thin.
@@ -65,7 +67,7 @@ struct Batch<'a, C: Curve> {
     /// `digits[w * BATCH + i]`: window `w` of scalar `i`.
     digits: Vec<i32>,
     operands: Vec<Affine<C::Field>>,
-    scratch: Scratch<C::Field>,
+    adder: BatchAdder<C::Field>,
 }
 
 impl<'a, C: Curve> Batch<'a, C> {
@@ -75,7 +77,7 @@ impl<'a, C: Curve> Batch<'a, C> {
             accumulators: Vec::with_capacity(BATCH),
             digits: vec![0; base.rows.len() * BATCH],
             operands: Vec::with_capacity(BATCH),
-            scratch: Scratch::default(),
+            adder: BatchAdder::default(),
         }
     }
 
@@ -87,12 +89,20 @@ impl<'a, C: Curve> Batch<'a, C> {
             }
         }
         self.accumulators.clear();
-        self.accumulators.resize(scalars.len(), Affine::IDENTITY);
         for (row, digits) in self.base.rows.iter().zip(self.digits.chunks_exact(BATCH)) {
             let digits = &digits[..scalars.len()];
+            // A loop of nothing but loads: the table's cache misses overlap. Read where they are used, they would cost as
+            // much as the arithmetic.
             self.operands.clear();
-            self.operands.extend(digits.iter().map(|d| row[d.unsigned_abs() as usize].with_sign(*d < 0)));
-            add_assign_batch(&mut self.accumulators, &self.operands, &mut self.scratch);
+            self.operands.extend(digits.iter().map(|digit| row[digit.unsigned_abs() as usize]));
+            for (operand, digit) in self.operands.iter_mut().zip(digits) {
+                operand.y.negate_if(*digit < 0);
+            }
+            if self.accumulators.is_empty() {
+                std::mem::swap(&mut self.accumulators, &mut self.operands);
+            } else {
+                self.adder.add(&mut self.accumulators, &self.operands);
+            }
         }
         &self.accumulators
     }
@@ -136,8 +146,8 @@ fn bits_of(bytes: &[u8; 32], from: usize, count: usize) -> u32 {
 /// `0, 1, ... largest` times `start`.
 fn multiples<F: BaseField>(start: &Affine<F>, largest: usize) -> Vec<Affine<F>> {
     let mut row = Vec::with_capacity(largest + 1);
-    row.extend([Affine::IDENTITY, *start]);
-    let mut scratch = Scratch::default();
+    row.extend([Affine::default(), *start]);
+    let mut adder = BatchAdder::default();
     let mut operands = Vec::new();
     // With 1 ..= k known, k + 1 ..= 2k follow by adding k to each.
     while row.len() <= largest {
@@ -148,7 +158,7 @@ fn multiples<F: BaseField>(start: &Affine<F>, largest: usize) -> Vec<Affine<F>> 
             let mut sums: Vec<_> = row[from..=more.min(from + BATCH - 1)].to_vec();
             operands.resize(sums.len(), step);
             operands.fill(step);
-            add_assign_batch(&mut sums, &operands, &mut scratch);
+            adder.add(&mut sums, &operands);
             row.extend(sums);
         }
     }

@@ -1,6 +1,8 @@
 //! The CPU backend: everything on the rayon pool it is called from.
 
+pub mod affine;
 pub mod curve;
+pub mod field;
 pub mod msm;
 pub mod ntt;
 mod quotient;

@@ -9,7 +9,9 @@ use ff::{Field, PrimeField};
 use group::Group;
 use rayon::prelude::*;
 
-use super::curve::{sum_segments, Affine, Curve, Scratch};
+use super::affine::{Affine, BatchAdder};
+use super::curve::Curve;
+use super::field::BaseField;
 use crate::backend::bases::RawBases;
 
 /// Points that are decoded and distributed at a time: 2^18 G1 points are 25 MB, which every window then reads in its own order.
@@ -57,9 +59,9 @@ fn classify(scalars: &[Fr]) -> (Vec<usize>, Vec<usize>) {
 fn sum_selected<C: Curve, const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[usize]) -> C::Projective {
     indices
         .par_chunks(GROUP)
-        .map_init(Scratch::default, |scratch, group| {
+        .map_init(BatchAdder::default, |adder, group| {
             let mut points: Vec<_> = group.iter().map(|i| C::decode(bases.point(*i))).collect();
-            sum_segments(&mut points, &mut [group.len() as u32], scratch);
+            adder.sum_segments(&mut points, &mut [group.len() as u32]);
             points[0]
         })
         .fold(C::Projective::identity, |acc, p| C::add_affine(&acc, &p))
@@ -172,7 +174,7 @@ fn bucket_msm<C: Curve, const SIZE: usize>(
         return C::Projective::identity();
     }
     let windows = Windows::for_length(indices.len());
-    let mut buckets = vec![Affine::<C::Field>::IDENTITY; windows.count * windows.buckets()];
+    let mut buckets = vec![Affine::<C::Field>::default(); windows.count * windows.buckets()];
     for chunk in indices.chunks(CHUNK) {
         let points: Vec<_> = chunk.par_iter().map(|i| C::decode(bases.point(*i))).collect();
         let prepared: Vec<_> = chunk.par_iter().map(|i| windows.prepare(&scalars[*i])).collect();
@@ -244,12 +246,12 @@ struct Batch<C: Curve> {
     points: Vec<Affine<C::Field>>,
     lengths: Vec<u32>,
     targets: Vec<usize>,
-    scratch: Scratch<C::Field>,
+    adder: BatchAdder<C::Field>,
 }
 
 impl<C: Curve> Default for Batch<C> {
     fn default() -> Self {
-        Self { points: Vec::new(), lengths: Vec::new(), targets: Vec::new(), scratch: Scratch::default() }
+        Self { points: Vec::new(), lengths: Vec::new(), targets: Vec::new(), adder: BatchAdder::default() }
     }
 }
 
@@ -258,14 +260,18 @@ impl<C: Curve> Batch<C> {
     fn push(&mut self, held: Affine<C::Field>, target: usize, entries: &[u32], points: &[Affine<C::Field>]) {
         let start = self.points.len();
         self.points.push(held);
-        self.points.extend(entries.iter().map(|e| points[(e >> 1) as usize].with_sign(e & 1 == 1)));
+        // First nothing but loads, so that their cache misses overlap; then the signs.
+        self.points.extend(entries.iter().map(|e| points[(e >> 1) as usize]));
+        for (point, e) in self.points[start + 1..].iter_mut().zip(entries) {
+            point.y.negate_if(e & 1 == 1);
+        }
         self.lengths.push((self.points.len() - start) as u32);
         self.targets.push(target);
     }
 
     /// Sums the segments into their buckets.
     fn flush(&mut self, buckets: &mut [Affine<C::Field>]) {
-        sum_segments(&mut self.points, &mut self.lengths, &mut self.scratch);
+        self.adder.sum_segments(&mut self.points, &mut self.lengths);
         for (target, sum) in self.targets.iter().zip(&self.points) {
             buckets[*target] = *sum;
         }
@@ -301,7 +307,7 @@ fn grouped_sums<C: Curve>(
             let mut lengths = vec![length as u32; segments.len()];
             let mut points: Vec<_> =
                 segments.flat_map(|i| (0..length).map(move |j| (i, j))).map(|(i, j)| at(i, j)).collect();
-            sum_segments(&mut points, &mut lengths, &mut Scratch::default());
+            BatchAdder::default().sum_segments(&mut points, &mut lengths);
             points
         })
         .collect()
