@@ -90,14 +90,15 @@ impl Domain {
     #[inline]
     fn split_pairs(&self, low: &mut [Fr], high: &mut [Fr], block: usize) {
         if block == 0 {
-            for (x, y) in low.iter_mut().zip(high) {
-                (*x, *y) = (*x + *y, *x - *y);
-            }
+            sums_and_differences(low, high);
         } else {
             let w = self.inverse_root_negated(block);
             for (x, y) in low.iter_mut().zip(high) {
-                let t = *y * w;
-                (*x, *y) = (*x - t, *x + t);
+                let mut t = w;
+                t *= &*y;
+                *y = *x;
+                *y += &t;
+                *x -= &t;
             }
         }
     }
@@ -106,13 +107,15 @@ impl Domain {
     #[inline]
     fn merge_pairs(&self, low: &mut [Fr], high: &mut [Fr], block: usize) {
         if block == 0 {
-            for (x, y) in low.iter_mut().zip(high) {
-                (*x, *y) = (*x + *y, *x - *y);
-            }
+            sums_and_differences(low, high);
         } else {
             let w = self.roots[block];
             for (x, y) in low.iter_mut().zip(high) {
-                (*x, *y) = (*x + *y, (*x - *y) * w);
+                let mut t = *x;
+                t -= &*y;
+                *x += &*y;
+                *y = w;
+                *y *= &t;
             }
         }
     }
@@ -175,6 +178,20 @@ impl Domain {
             .zip(q1.par_chunks_mut(STRIPE))
             .zip(q2.par_chunks_mut(STRIPE).zip(q3.par_chunks_mut(STRIPE)))
             .for_each(|((q0, q1), (q2, q3))| layers(self, [q0, q1, q2, q3]));
+    }
+}
+
+/// (x, y) to (x + y, x - y).
+///
+/// Here and in the other butterflies values are changed in place: returned by value, they would be copied with wide loads
+/// right after blst's narrow stores, which the processor cannot forward.
+#[inline]
+fn sums_and_differences(low: &mut [Fr], high: &mut [Fr]) {
+    for (x, y) in low.iter_mut().zip(high) {
+        let t = *y;
+        *y = *x;
+        *y -= &t;
+        *x += &t;
     }
 }
 
