@@ -18,6 +18,8 @@ pub enum Unit {
     Bases,
     /// Curve points made, read or checked.
     Points,
+    /// Additions of curve points.
+    Additions,
 }
 
 impl Unit {
@@ -34,6 +36,7 @@ impl Unit {
             Unit::Variables => "variables",
             Unit::Bases => "bases",
             Unit::Points => "points",
+            Unit::Additions => "additions",
         }
     }
 

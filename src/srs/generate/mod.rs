@@ -158,11 +158,16 @@ fn existing(request: &Request) -> Result<Option<Record>> {
     }))
 }
 
+/// What the names of a circuit's temporary files start with.
+pub fn temporary_prefixes(identity: &CircuitIdentity) -> [String; 4] {
+    let CircuitIdentity { params, vk, meta } = identity;
+    let record = format!("{params}.dev.json");
+    [params, vk, meta, &record].map(|name| development::temporary_prefix(name))
+}
+
 /// Removes what interrupted runs left of this circuit's files. Under the lock, so no other run is writing them.
 fn remove_stale(request: &Request) -> Result<()> {
-    let CircuitIdentity { params, vk, meta } = request.identity;
-    let record = format!("{params}.dev.json");
-    let prefixes = [params, vk, meta, &record].map(|name| development::temporary_prefix(name));
+    let prefixes = temporary_prefixes(request.identity);
     let cannot = || "leftovers of an interrupted run cannot be removed".to_string();
     for entry in fs::read_dir(request.folder).or_fault(Fault::Output, cannot)? {
         let entry = entry.or_fault(Fault::Output, cannot)?;

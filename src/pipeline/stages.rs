@@ -1,0 +1,92 @@
+//! The stages of a proof, each one call: what runs them in which order, and how many at a time, is decided elsewhere.
+
+use bellperson::groth16::{Proof, VerifyingKey};
+use blstrs::Bls12;
+
+use super::proof_file::PARTITION_BYTES;
+use crate::backend::Backend;
+use crate::circuit::{PartitionCircuit, PoRep, Statement, VanillaProofs};
+use crate::error::{Fault, OrFault, Result};
+use crate::fail;
+use crate::groth16::{self, Blinding};
+use crate::report::{Phase, Timings};
+use crate::srs::Srs;
+use crate::witness::{self, Assignment};
+
+/// The circuit of partition `k`, counted from 0.
+pub fn circuit(
+    porep: &PoRep,
+    statement: &Statement,
+    vanilla: &VanillaProofs,
+    k: usize,
+    timings: &Timings,
+) -> Result<PartitionCircuit> {
+    timings.time(Phase::Circuit, 1, || porep.circuit(statement, vanilla, k)).map_err(|e| in_partition(e, k))
+}
+
+/// The assignment of partition `k`'s circuit.
+pub fn synthesis(circuit: PartitionCircuit, k: usize, timings: &Timings) -> Result<Assignment> {
+    let start = std::time::Instant::now();
+    let assignment = witness::synthesize(circuit).map_err(|e| in_partition(e, k))?;
+    timings.add(Phase::Synthesis, start.elapsed(), assignment.a.len() as u64);
+    Ok(assignment)
+}
+
+/// The proof of partition `k`, with fresh blinding factors from the operating system.
+pub fn proof(
+    backend: &dyn Backend,
+    srs: &Srs,
+    assignment: Assignment,
+    k: usize,
+    timings: &Timings,
+) -> Result<Proof<Bls12>> {
+    let blinding = Blinding::random()?;
+    groth16::prove(backend, srs, assignment, &blinding, timings).map_err(|e| in_partition(e, k))
+}
+
+/// Verifies one proof a partition; an error names the partitions whose proofs are wrong.
+///
+/// # Errors
+/// `Unverified`: some proof does not verify, or there are too few or too many.
+pub fn verification(
+    porep: &PoRep,
+    vk: &VerifyingKey<Bls12>,
+    statement: &Statement,
+    proofs: &[Proof<Bls12>],
+    timings: &Timings,
+) -> Result<()> {
+    if proofs.len() != porep.partitions() {
+        fail!(Fault::Unverified, "expected {} partitions' proofs, got {}", porep.partitions(), proofs.len());
+    }
+    timings.time(Phase::Verification, proofs.len() as u64, || {
+        let inputs = (0..proofs.len()).map(|k| porep.public_inputs(statement, k)).collect::<Result<Vec<_>>>()?;
+        groth16::check_proofs(vk, proofs, &inputs)
+    })
+}
+
+/// The proofs in Filecoin's encoding: 192 bytes each, in partition order.
+pub fn encode(proofs: &[Proof<Bls12>]) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(proofs.len() * PARTITION_BYTES);
+    for proof in proofs {
+        proof.write(&mut bytes).or_fault(Fault::Internal, || "encoding the proof".into())?;
+    }
+    Ok(bytes)
+}
+
+/// The inverse of [`encode`].
+///
+/// # Errors
+/// `Unverified`: the bytes are no points of the proof's groups, which no proof that verifies could be.
+pub fn decode(bytes: &[u8]) -> Result<Vec<Proof<Bls12>>> {
+    let partitions = bytes.chunks(PARTITION_BYTES).enumerate();
+    partitions
+        .map(|(k, chunk)| {
+            Proof::read(chunk)
+                .or_fault(Fault::Unverified, || format!("partition {k}: the proof's bytes are not points"))
+        })
+        .collect()
+}
+
+fn in_partition(error: crate::error::Error, k: usize) -> crate::error::Error {
+    error.context(format!("partition {k}"))
+}
