@@ -1,1 +1,27 @@
-fn main() {}
+//! `cuzk`: parse, run, print one error chain, map it to an exit code. Everything else is in the library.
+
+use std::process::ExitCode;
+
+use cuzk::cli::{self, Args, Environment, Options, Terminal};
+
+fn main() -> ExitCode {
+    let args = match <Args as clap::Parser>::try_parse() {
+        Ok(args) => args,
+        Err(answer) => {
+            // Help, version or a usage error; a closed pipe is no reason to fail once more.
+            let _ = answer.print();
+            return ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(2));
+        }
+    };
+    let environment = Environment::read();
+    let terminal = Terminal::new(args.quiet, environment.no_color);
+    environment.warn(&terminal);
+    let done = Options::new(args, &environment).and_then(|options| cli::run(options, &terminal));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            terminal.error(&error);
+            ExitCode::from(error.fault().exit_code())
+        }
+    }
+}

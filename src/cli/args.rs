@@ -1,0 +1,288 @@
+//! The flags as typed. What they mean together is decided in [`super::options`].
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use super::values::{self, SectorSize};
+use crate::c1;
+use crate::circuit::SealProof;
+use crate::error::Fault;
+
+/// Proves Filecoin PoRep C2: one C1 file in, one verified Groth16 proof out.
+#[derive(Debug, Parser)]
+#[command(name = "cuzk", version, after_help = after_help(), arg_required_else_help = true)]
+pub struct Args {
+    /// Worker threads [default: one per CPU core]
+    #[arg(long, global = true, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// No notes, bars or tables on standard error; warnings and errors stay
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Prove a C1 file: every partition, verified, in one proof file
+    #[command(after_help = after_help())]
+    Prove(ProveArgs),
+    /// Verify a proof against the C1 file it was made from
+    #[command(after_help = after_help())]
+    Verify(VerifyArgs),
+    /// Say what a C1 file holds and which parameter files it needs
+    Inspect(InspectArgs),
+    /// Fabricate a C1 file that satisfies the circuit: a test vector, no proof of storage
+    Sample(SampleArgs),
+    /// List, check or generate parameter files
+    #[command(subcommand)]
+    Params(ParamsCommand),
+    /// List the devices that can prove
+    Devices(DevicesArgs),
+    /// Print a completion script
+    Completions {
+        /// The shell to complete for
+        shell: Shell,
+    },
+    /// Print a manual page
+    Man {
+        /// The subcommand's page instead of the main one, e.g. `params list`
+        command: Vec<String>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ProveArgs {
+    /// C1 file, or `-` for standard input
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub parameters: ParameterArgs,
+    #[command(flatten)]
+    pub sector: SectorArgs,
+    /// Skip filecoin's own verification of the vanilla proofs
+    #[arg(long)]
+    pub no_check_c1: bool,
+    /// Output file, or `-` for standard output [default: FILE with `.proof.FORMAT` as extension; `-` for standard input]
+    #[arg(long, short, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Replace an existing output file
+    #[arg(long)]
+    pub force: bool,
+    /// What to write: a document about the proof, or the bare proof
+    #[arg(long, value_enum, default_value_t = ProofFormatArg::Json)]
+    pub format: ProofFormatArg,
+    /// How to report the phases: a table on standard error, or one JSON object as the result
+    #[arg(long, value_enum, default_value_t = TimingsArg::Table)]
+    pub timings: TimingsArg,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct VerifyArgs {
+    /// Proof file of any format `prove` writes, or `-` for standard input
+    pub proof: PathBuf,
+    /// The C1 file the proof was made from, or `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    pub c1: PathBuf,
+    #[command(flatten)]
+    pub parameters: ParameterArgs,
+    #[command(flatten)]
+    pub sector: SectorArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct InspectArgs {
+    /// C1 file, or `-` for standard input
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub sector: SectorArgs,
+    #[command(flatten)]
+    pub parameters: ParameterArgs,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(id = "shape", required = true, multiple = true, args = ["sector_size", "registered_proof"])]
+pub struct SampleArgs {
+    /// Sector size; the proof type is then the V1_1 one of that size
+    #[arg(long, value_enum, ignore_case = true, value_name = "SIZE")]
+    pub sector_size: Option<SectorSize>,
+    #[command(flatten)]
+    pub sector: SectorArgs,
+    /// Output file, or `-` for standard output
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Replace an existing output file
+    #[arg(long)]
+    pub force: bool,
+    /// Container of the C1 output
+    #[arg(long, value_enum, default_value_t = C1FormatArg::Json)]
+    pub format: C1FormatArg,
+    /// The sector's data
+    #[arg(long, value_enum, default_value_t = DataArg::Zero)]
+    pub data: DataArg,
+    /// The same seed gives the same file [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Really seal a sector instead of fabricating one (2KiB and 8MiB)
+    #[arg(long)]
+    pub sealed: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ParamsCommand {
+    /// List the parameter files of a folder
+    List {
+        #[command(flatten)]
+        folder: FolderArgs,
+        /// One JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check parameter files: structure, verifying key, digest (always computed afresh)
+    Check {
+        /// Only the file of this sector size [default: all that are there]
+        #[arg(long, value_enum, ignore_case = true, value_name = "SIZE")]
+        sector_size: Option<SectorSize>,
+        #[command(flatten)]
+        folder: FolderArgs,
+        /// Check every point, not a sample: minutes for 2KiB, hours for 32GiB
+        #[arg(long)]
+        full: bool,
+    },
+    /// Generate development parameters: proofs made with them prove nothing
+    Generate {
+        /// Sector size: 2KiB, 8MiB or 512MiB
+        #[arg(long, value_enum, ignore_case = true, value_name = "SIZE")]
+        sector_size: SectorSize,
+        /// A folder of their own [default: cuzk/development-parameters in the user's data folder]
+        #[arg(long, value_name = "DIR")]
+        params: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct DevicesArgs {
+    /// One JSON array
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which folder of parameters.
+#[derive(Debug, clap::Args)]
+pub struct FolderArgs {
+    /// Folder of parameter files [default: FIL_PROOFS_PARAMETER_CACHE, else /var/tmp/filecoin-proof-parameters]
+    #[arg(long, value_name = "DIR")]
+    pub params: Option<PathBuf>,
+    /// Development parameters, which `prove` generates on first use; proofs made with them prove nothing
+    #[arg(long)]
+    pub dev_params: bool,
+}
+
+/// Which parameters, and how far to trust a remembered digest.
+#[derive(Debug, clap::Args)]
+pub struct ParameterArgs {
+    #[command(flatten)]
+    pub folder: FolderArgs,
+    /// Hash the parameter file even where an earlier verdict is remembered
+    #[arg(long)]
+    pub recheck: bool,
+}
+
+/// What the caller knows beyond the file.
+#[derive(Debug, clap::Args)]
+pub struct SectorArgs {
+    /// Proof type, for files that carry none, e.g. StackedDrg32GiBV1_1
+    #[arg(long, value_name = "TYPE", value_parser = values::seal_proof(), hide_possible_values = true)]
+    pub registered_proof: Option<SealProof>,
+    /// Miner's actor id (t01000, f01000 or 1000); with --sector replica_id is recomputed and compared
+    #[arg(long, value_name = "ID", value_parser = c1::parse_miner)]
+    pub miner: Option<u64>,
+    /// Sector number
+    #[arg(long, value_name = "NUMBER")]
+    pub sector: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProofFormatArg {
+    /// Document: proof type, sector, commitments, proof in hex, parameters
+    Json,
+    /// The proof, 192 bytes a partition, in hex
+    Hex,
+    /// The proof, 192 bytes a partition
+    Raw,
+    /// The proof, 192 bytes a partition, in base64
+    Base64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimingsArg {
+    Table,
+    Json,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum C1FormatArg {
+    /// filecoin-proofs-api's SealCommitPhase1Output
+    Json,
+    /// {"SectorNum", "Phase1Out", "SectorSize"} of lotus-bench and Curio
+    Wrapper,
+    /// {"SectorID", "PoRep"}
+    ProofShare,
+    /// bincode of filecoin-proofs' SealCommitPhase1Output
+    Bincode,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DataArg {
+    Zero,
+    Random,
+}
+
+/// Exit codes and environment, shown under `--help`.
+fn after_help() -> String {
+    let mut text = String::from("Exit codes:\n    0  success\n");
+    for (_, code, meaning) in Fault::TABLE {
+        text.push_str(&format!("  {code:>3}  {meaning}\n"));
+    }
+    text.push_str(
+        "\nEnvironment:\n  \
+         FIL_PROOFS_PARAMETER_CACHE  folder of official parameters, where --params is not given\n  \
+         XDG_DATA_HOME               development parameters are kept under it [~/.local/share]\n  \
+         XDG_CACHE_HOME              digests of parameter files are remembered under it [~/.cache]\n  \
+         CUZK_LIBCUDA                path of the CUDA driver library to use\n  \
+         NO_COLOR                    no colour",
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_tree_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn help_lists_every_exit_code() {
+        let help = Args::command().render_help().to_string();
+        for (_, code, meaning) in Fault::TABLE {
+            assert!(help.contains(&format!("{code:>3}  {meaning}")), "{code} {meaning} not in:\n{help}");
+        }
+    }
+
+    #[test]
+    fn a_sample_needs_a_size_or_a_proof_type() {
+        assert!(Args::try_parse_from(["cuzk", "sample", "-o", "x"]).is_err());
+        assert!(Args::try_parse_from(["cuzk", "sample", "-o", "x", "--sector-size", "2kib"]).is_ok());
+        assert!(Args::try_parse_from(["cuzk", "sample", "-o", "x", "--registered-proof", "StackedDrg2KiBV1"]).is_ok());
+    }
+}

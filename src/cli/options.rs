@@ -1,0 +1,324 @@
+//! The flags as meant: defaults resolved against the environment, contradictions refused.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap_complete::Shell;
+
+use super::args::{self, Args, Command, DataArg, FolderArgs, ParamsCommand, SectorArgs};
+use super::Environment;
+use crate::c1::{Format, ReadOptions, SampleData, SampleOptions};
+use crate::circuit::proof_type::default_proof;
+use crate::circuit::SealProof;
+use crate::error::{Error, Fault, Result};
+use crate::fail;
+use crate::pipeline::parameters::Source;
+use crate::pipeline::proof_file::ProofFormat;
+use crate::srs::Lookup;
+
+/// Where filecoin-proofs looks when nothing else is said.
+const OFFICIAL_FOLDER: &str = "/var/tmp/filecoin-proof-parameters";
+
+/// Everything one run needs to know.
+#[derive(Debug)]
+pub struct Options {
+    pub threads: Option<NonZeroUsize>,
+    pub task: Task,
+}
+
+/// One validated subcommand.
+#[derive(Debug)]
+pub enum Task {
+    Prove(Prove),
+    Verify(Verify),
+    Inspect(Inspect),
+    Sample(Sample),
+    ParamsList { parameters: Source, json: bool },
+    ParamsCheck { parameters: Source, proof: Option<SealProof>, full: bool },
+    ParamsGenerate { folder: PathBuf, folder_source: &'static str, proof: SealProof },
+    Devices { json: bool },
+    Completions(Shell),
+    Man(Vec<String>),
+}
+
+#[derive(Debug)]
+pub struct Prove {
+    pub input: Input,
+    pub read: ReadOptions,
+    pub parameters: Source,
+    pub check_c1: bool,
+    pub destination: Destination,
+    pub format: ProofFormat,
+    pub timings: TimingsFormat,
+}
+
+#[derive(Debug)]
+pub struct Verify {
+    pub proof: Input,
+    pub c1: Input,
+    pub read: ReadOptions,
+    pub parameters: Source,
+}
+
+#[derive(Debug)]
+pub struct Inspect {
+    pub input: Input,
+    pub read: ReadOptions,
+    pub parameters: Source,
+    pub json: bool,
+}
+
+#[derive(Debug)]
+pub struct Sample {
+    pub proof: SealProof,
+    pub sample: SampleOptions,
+    pub sealed: bool,
+    pub format: Format,
+    pub destination: Destination,
+}
+
+/// Where bytes come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    Stdin,
+    File(PathBuf),
+}
+
+/// Where the result goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    Stdout,
+    File { path: PathBuf, replace: bool },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimingsFormat {
+    Table,
+    Json,
+    None,
+}
+
+impl Options {
+    /// Resolves the flags.
+    ///
+    /// # Errors
+    /// `Usage`: flags that contradict each other, or a default that the environment does not allow.
+    pub fn new(args: Args, environment: &Environment) -> Result<Self> {
+        let task = match args.command {
+            Command::Prove(args) => Task::Prove(prove(args, environment)?),
+            Command::Verify(args) => Task::Verify(verify(args, environment)?),
+            Command::Inspect(args) => Task::Inspect(Inspect {
+                input: input(args.file),
+                read: read_options(&args.sector),
+                parameters: parameters(args.parameters.folder, args.parameters.recheck, environment)?,
+                json: args.json,
+            }),
+            Command::Sample(args) => Task::Sample(sample(args)?),
+            Command::Params(ParamsCommand::List { folder, json }) => {
+                Task::ParamsList { parameters: parameters(folder, false, environment)?, json }
+            }
+            Command::Params(ParamsCommand::Check { sector_size, folder, full }) => Task::ParamsCheck {
+                parameters: parameters(folder, true, environment)?,
+                proof: sector_size.map(|size| default_proof(size.bytes())).transpose()?,
+                full,
+            },
+            Command::Params(ParamsCommand::Generate { sector_size, params }) => {
+                let (folder, folder_source) = match params {
+                    Some(folder) => (folder, "--params"),
+                    None => (development_folder(environment)?, "default of params generate"),
+                };
+                Task::ParamsGenerate { folder, folder_source, proof: default_proof(sector_size.bytes())? }
+            }
+            Command::Devices(args) => Task::Devices { json: args.json },
+            Command::Completions { shell } => Task::Completions(shell),
+            Command::Man { command } => Task::Man(command),
+        };
+        Ok(Self { threads: args.threads, task })
+    }
+}
+
+fn prove(args: args::ProveArgs, environment: &Environment) -> Result<Prove> {
+    let input = input(args.file);
+    let format = match args.format {
+        args::ProofFormatArg::Json => ProofFormat::Json,
+        args::ProofFormatArg::Hex => ProofFormat::Hex,
+        args::ProofFormatArg::Raw => ProofFormat::Raw,
+        args::ProofFormatArg::Base64 => ProofFormat::Base64,
+    };
+    let destination = match (args.output, &input) {
+        (Some(path), _) => destination(path, args.force),
+        (None, Input::Stdin) => Destination::Stdout,
+        (None, Input::File(file)) => destination(format.path_beside(file), args.force),
+    };
+    if let (Input::File(file), Destination::File { path, .. }) = (&input, &destination) {
+        if same_file(file, path) {
+            fail!(Fault::Usage, "{}: the proof would replace the C1 file; choose another --output", path.display());
+        }
+    }
+    Ok(Prove {
+        input,
+        read: read_options(&args.sector),
+        parameters: parameters(args.parameters.folder, args.parameters.recheck, environment)?,
+        check_c1: !args.no_check_c1,
+        destination,
+        format,
+        timings: match args.timings {
+            args::TimingsArg::Table => TimingsFormat::Table,
+            args::TimingsArg::Json => TimingsFormat::Json,
+            args::TimingsArg::None => TimingsFormat::None,
+        },
+    })
+}
+
+fn verify(args: args::VerifyArgs, environment: &Environment) -> Result<Verify> {
+    let (proof, c1) = (input(args.proof), input(args.c1));
+    if proof == Input::Stdin && c1 == Input::Stdin {
+        fail!(Fault::Usage, "standard input can be the proof or the C1 file, not both");
+    }
+    let parameters = parameters(args.parameters.folder, args.parameters.recheck, environment)?;
+    Ok(Verify { proof, c1, read: read_options(&args.sector), parameters })
+}
+
+fn sample(args: args::SampleArgs) -> Result<Sample> {
+    let proof = match (args.sector.registered_proof, args.sector_size) {
+        (Some(proof), Some(size)) if u64::from(proof.sector_size()) != size.bytes() => {
+            fail!(Fault::Usage, "--registered-proof {proof:?} and --sector-size contradict each other")
+        }
+        (Some(proof), _) => proof,
+        (None, Some(size)) => default_proof(size.bytes())?,
+        (None, None) => fail!(Fault::Usage, "--sector-size or --registered-proof is needed"),
+    };
+    let defaults = SampleOptions::default();
+    Ok(Sample {
+        proof,
+        sample: SampleOptions {
+            miner: args.sector.miner.unwrap_or(defaults.miner),
+            sector: args.sector.sector.unwrap_or(defaults.sector),
+            seed: args.seed.unwrap_or(defaults.seed),
+            data: match args.data {
+                DataArg::Zero => SampleData::Zero,
+                DataArg::Random => SampleData::Random,
+            },
+        },
+        sealed: args.sealed,
+        format: match args.format {
+            args::C1FormatArg::Json => Format::Json,
+            args::C1FormatArg::Wrapper => Format::Wrapper,
+            args::C1FormatArg::ProofShare => Format::ProofShare,
+            args::C1FormatArg::Bincode => Format::Bincode,
+        },
+        destination: destination(args.output, args.force),
+    })
+}
+
+fn input(path: PathBuf) -> Input {
+    if path == Path::new("-") {
+        Input::Stdin
+    } else {
+        Input::File(path)
+    }
+}
+
+fn destination(path: PathBuf, replace: bool) -> Destination {
+    if path == Path::new("-") {
+        Destination::Stdout
+    } else {
+        Destination::File { path, replace }
+    }
+}
+
+fn read_options(sector: &SectorArgs) -> ReadOptions {
+    ReadOptions { proof: sector.registered_proof, miner: sector.miner, sector: sector.sector }
+}
+
+fn parameters(args: FolderArgs, recheck: bool, environment: &Environment) -> Result<Source> {
+    let (folder, folder_source) = match (args.params, args.dev_params, &environment.parameter_cache) {
+        (Some(folder), ..) => (folder, "--params"),
+        (None, true, _) => (development_folder(environment)?, "default of --dev-params"),
+        (None, false, Some(folder)) => (folder.clone(), "FIL_PROOFS_PARAMETER_CACHE"),
+        (None, false, None) => (PathBuf::from(OFFICIAL_FOLDER), "default"),
+    };
+    let lookup = Lookup { folder, folder_source: folder_source.into(), recheck };
+    let verdicts = environment.cache_home.as_ref().map(|home| home.join("cuzk/parameter-digests.json"));
+    Ok(Source { lookup, development: args.dev_params, verdicts })
+}
+
+fn development_folder(environment: &Environment) -> Result<PathBuf> {
+    let home = environment.data_home.as_ref().ok_or_else(|| {
+        Error::new(
+            Fault::Usage,
+            "neither XDG_DATA_HOME nor HOME is set: name the folder of parameters with --params DIR",
+        )
+    })?;
+    Ok(home.join("cuzk/development-parameters"))
+}
+
+/// Whether two paths lead to one existing file.
+fn same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    fn task(line: &str, environment: &Environment) -> Result<Task> {
+        let args = Args::try_parse_from(line.split(' ')).unwrap_or_else(|e| panic!("{line}: {e}"));
+        Options::new(args, environment).map(|options| options.task)
+    }
+
+    fn prove(line: &str, environment: &Environment) -> Prove {
+        match task(line, environment) {
+            Ok(Task::Prove(prove)) => prove,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    fn home() -> Environment {
+        Environment { data_home: Some("/home".into()), ..Environment::default() }
+    }
+
+    #[test]
+    fn parameters_come_from_the_flag_then_the_variable_then_the_default() {
+        let cache = Environment { parameter_cache: Some("/cache".into()), ..home() };
+        let folder = |line: &str, environment: &Environment| {
+            let lookup = prove(line, environment).parameters.lookup;
+            (lookup.folder.display().to_string(), lookup.folder_source)
+        };
+        let of = |folder: &str, source: &str| (folder.to_owned(), source.to_owned());
+        assert_eq!(folder("cuzk prove x --params /p", &cache), of("/p", "--params"));
+        assert_eq!(folder("cuzk prove x", &cache), of("/cache", "FIL_PROOFS_PARAMETER_CACHE"));
+        assert_eq!(folder("cuzk prove x", &home()), of(OFFICIAL_FOLDER, "default"));
+        // Development parameters never go where official ones are kept.
+        let own = of("/home/cuzk/development-parameters", "default of --dev-params");
+        assert_eq!(folder("cuzk prove x --dev-params", &cache), own);
+        assert_eq!(task("cuzk prove x --dev-params", &Environment::default()).unwrap_err().fault(), Fault::Usage);
+    }
+
+    #[test]
+    fn the_proof_goes_beside_the_file_and_to_standard_output_for_standard_input() {
+        let to = |line: &str| prove(line, &home()).destination;
+        let file = |path: &str, replace| Destination::File { path: path.into(), replace };
+        assert_eq!(to("cuzk prove a/x.json"), file("a/x.proof.json", false));
+        assert_eq!(to("cuzk prove a/x.json --format hex --force"), file("a/x.proof.hex", true));
+        assert_eq!(to("cuzk prove a/x.json -o y"), file("y", false));
+        assert_eq!(to("cuzk prove a/x.json -o -"), Destination::Stdout);
+        assert_eq!(to("cuzk prove -"), Destination::Stdout);
+        assert_eq!(to("cuzk prove - -o y"), file("y", false));
+    }
+
+    #[test]
+    fn contradictions_are_usage_errors() {
+        for line in [
+            "cuzk verify - --c1 -",
+            "cuzk sample -o x --sector-size 2KiB --registered-proof StackedDrg8MiBV1_1",
+            "cuzk prove Cargo.toml -o ./Cargo.toml --force",
+        ] {
+            assert_eq!(task(line, &home()).unwrap_err().fault(), Fault::Usage, "{line}");
+        }
+    }
+}

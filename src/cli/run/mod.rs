@@ -1,0 +1,71 @@
+//! What each subcommand does, one file each.
+
+mod c1_file;
+pub mod devices;
+pub mod inspect;
+pub mod params;
+pub mod prove;
+pub mod sample;
+pub mod verify;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::options::{Destination, Input};
+use super::terminal;
+use crate::c1;
+use crate::error::{Fault, OrFault, Result};
+use crate::pipeline::output::Output;
+
+impl Input {
+    /// How messages name it.
+    fn name(&self) -> String {
+        match self {
+            Self::Stdin => "standard input".into(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// All its bytes. One byte past the largest C1 output is enough to refuse an endless stream.
+    fn read(&self) -> Result<Vec<u8>> {
+        let limit = c1::MAX_BYTES as u64 + 1;
+        let mut bytes = Vec::new();
+        let read = match self {
+            Self::Stdin => std::io::stdin().lock().take(limit).read_to_end(&mut bytes),
+            Self::File(path) => File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)),
+        };
+        read.or_fault(Fault::Input, || self.name())?;
+        Ok(bytes)
+    }
+}
+
+/// A destination that has been found writable.
+enum Sink {
+    Stdout,
+    File(Output),
+}
+
+impl Sink {
+    fn check(destination: &Destination) -> Result<Self> {
+        Ok(match destination {
+            Destination::Stdout => Self::Stdout,
+            Destination::File { path, replace } => Self::File(Output::check(path, *replace)?),
+        })
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::Stdout => terminal::deliver(bytes),
+            Self::File(output) => output.write(bytes),
+        }
+    }
+
+    /// The file, unless it is standard output.
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdout => None,
+            Self::File(output) => Some(output.path()),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `cuzk params`.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::inspect::word;
+use crate::circuit::proof_type::sector_size_name;
+use crate::circuit::{PoRep, SealProof};
+use crate::cli::{terminal, Terminal};
+use crate::error::{Error, Fault, OrFault, Result};
+use crate::pipeline::parameters::{ensure_development, Meter, Source};
+use crate::report::Unit;
+use crate::srs::inventory::{self, Entry, Verdict};
+
+/// `cuzk params list`.
+pub fn list(source: &Source, json: bool) -> Result<()> {
+    let entries = inventory::list(&source.lookup, source.verdicts.as_deref())?;
+    if json {
+        let objects: Vec<_> = entries.iter().map(object).collect();
+        let text = serde_json::to_string_pretty(&objects).or_fault(Fault::Internal, || "list".into())?;
+        return terminal::print(&(text + "\n"));
+    }
+    let mut text = format!("{} ({})\n", source.lookup.folder.display(), source.lookup.folder_source);
+    for entry in &entries {
+        let size = entry.sector_bytes.map_or("?".into(), sector_size_name);
+        let bytes = entry.bytes.map_or(String::new(), |n| Unit::Bytes.amount(n));
+        let origin = entry.origin.map_or("", word);
+        let (verdict, reason) = verdict(&entry.verdict);
+        text += &format!("{size:>7}  {verdict:9}  {origin:11}  {bytes:>9}  {}{reason}\n", entry.name);
+    }
+    terminal::print(&text)
+}
+
+fn verdict(verdict: &Verdict) -> (&'static str, String) {
+    match verdict {
+        Verdict::Missing => ("missing", String::new()),
+        Verdict::Unchecked => ("unchecked", String::new()),
+        Verdict::Verified => ("verified", String::new()),
+        Verdict::Refused(reason) => ("refused", format!(": {reason}")),
+    }
+}
+
+fn object(entry: &Entry) -> serde_json::Value {
+    let (verdict, reason) = match &entry.verdict {
+        Verdict::Refused(reason) => ("refused", Some(reason)),
+        other => (verdict(other).0, None),
+    };
+    json!({
+        "file": entry.path,
+        "sector_bytes": entry.sector_bytes,
+        "bytes": entry.bytes,
+        "origin": entry.origin.map(word),
+        "verdict": verdict,
+        "reason": reason,
+    })
+}
+
+/// `cuzk params check`: one line a file; an error at the end if any is wrong.
+pub fn check(source: &Source, proof: Option<SealProof>, full: bool, terminal: &Terminal) -> Result<()> {
+    let lookup = &source.lookup;
+    let target = match proof {
+        Some(proof) => lookup.folder.join(PoRep::new(proof)?.identity().params),
+        None => lookup.folder.clone(),
+    };
+    let progress = terminal.progress();
+    let meter = Meter::new(&progress);
+    let report = |event| meter.report(event);
+    let checked = inventory::check(&target, &lookup.folder_source, full, source.verdicts.as_deref(), &report)?;
+    let mut text = String::new();
+    for file in &checked {
+        let outcome = match &file.outcome {
+            Ok(sound) => {
+                let points = if sound.all_points { "every point checked" } else { "a sample of points checked" };
+                format!("{}, digest {}, {} bytes, {points}", word(sound.origin), sound.digest, sound.bytes)
+            }
+            Err(error) => format!("wrong: {error}"),
+        };
+        text += &format!("{}: {outcome}\n", file.path.display());
+    }
+    terminal::print(&text)?;
+    match checked.iter().filter(|file| file.outcome.is_err()).count() {
+        0 => Ok(()),
+        wrong => Err(Error::new(Fault::Parameters, format!("{wrong} of {} parameter files are wrong", checked.len()))),
+    }
+}
+
+/// `cuzk params generate`.
+pub fn generate(folder: &Path, folder_source: &str, proof: SealProof, terminal: &Terminal) -> Result<()> {
+    let path = ensure_development(folder, folder_source, &PoRep::new(proof)?, &terminal.progress())?;
+    terminal.warn("these are development parameters: proofs made with them prove nothing");
+    terminal::print(&format!("{}\n", path.display()))
+}

@@ -1,0 +1,31 @@
+//! `cuzk sample`.
+
+use super::Sink;
+use crate::c1::{self, Format, SampleOptions};
+use crate::cli::options::{Destination, Sample};
+use crate::cli::{terminal, Terminal};
+use crate::error::Result;
+
+pub fn run(options: &Sample, terminal: &Terminal) -> Result<()> {
+    let sink = Sink::check(&options.destination)?;
+    let c1 = if options.sealed {
+        c1::sealed(options.proof, &options.sample)?
+    } else {
+        c1::sample(options.proof, &options.sample)?
+    };
+    sink.write(&c1::write(&c1, options.format)?)?;
+    note(options, terminal);
+    match &options.destination {
+        Destination::Stdout => Ok(()),
+        Destination::File { path, .. } => terminal::print(&format!("{}\n", path.display())),
+    }
+}
+
+fn note(options: &Sample, terminal: &Terminal) {
+    let SampleOptions { miner, sector, .. } = options.sample;
+    let what = if options.sealed { "sealed" } else { "fabricated: a test vector that proves nothing about storage" };
+    terminal.note(&format!("{:?} of miner t0{miner}, sector {sector}, {what}", options.proof));
+    if options.format == Format::Bincode {
+        terminal.note(&format!("bincode carries no proof type: it may need --registered-proof {:?}", options.proof));
+    }
+}

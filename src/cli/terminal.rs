@@ -1,0 +1,90 @@
+//! Where words go: results to standard output, everything else to standard error.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use crate::error::{Error, Fault, OrFault, Result};
+use crate::report::Progress;
+
+/// Standard error as the user sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal {
+    quiet: bool,
+    colour: bool,
+}
+
+impl Terminal {
+    /// Colour only where standard error is a terminal and NO_COLOR is not set.
+    pub fn new(quiet: bool, no_color: bool) -> Self {
+        Self { quiet, colour: !no_color && io::stderr().is_terminal() }
+    }
+
+    /// Something good to know; not with `--quiet`.
+    pub fn note(&self, message: &str) {
+        if !self.quiet {
+            to_stderr(&format!("{message}\n"));
+        }
+    }
+
+    /// Lines that stand for themselves, such as a table; not with `--quiet`.
+    pub fn block(&self, text: &str) {
+        if !self.quiet {
+            to_stderr(text);
+        }
+    }
+
+    /// Text that was asked for and finds standard output taken; also with `--quiet`.
+    pub fn requested(&self, text: &str) {
+        to_stderr(text);
+    }
+
+    /// Bars on a terminal, plain lines elsewhere, nothing with `--quiet`.
+    pub fn progress(&self) -> Progress {
+        match (self.quiet, io::stderr().is_terminal()) {
+            (true, _) => Progress::silent(),
+            (false, true) => Progress::bars(self.colour),
+            (false, false) => Progress::lines(),
+        }
+    }
+
+    /// Something the user should act on.
+    pub fn warn(&self, message: &str) {
+        to_stderr(&format!("{} {message}\n", self.paint("33", "warning:")));
+    }
+
+    /// The error chain that ended the run.
+    pub fn error(&self, error: &Error) {
+        to_stderr(&format!("{} {error}\n", self.paint("1;31", "error:")));
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.colour {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// A closed standard error is no reason to stop proving.
+fn to_stderr(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Prints text for a reader. One who has read enough (`| head -1`) closes the pipe: that is success.
+pub fn print(text: &str) -> Result<()> {
+    match write_out(text.as_bytes()) {
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other.or_fault(Fault::Output, || "standard output".into()),
+    }
+}
+
+/// Writes a file's content to standard output; here a closed pipe loses the result, and is an error.
+pub fn deliver(bytes: &[u8]) -> Result<()> {
+    write_out(bytes).or_fault(Fault::Output, || "standard output".into())
+}
+
+fn write_out(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
+}
