@@ -1,0 +1,149 @@
+//! Each exit code, and what is left behind: nothing.
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use common::{dev_params, repository, Place};
+
+fn with_sample() -> Place {
+    let place = Place::new();
+    fs::copy(repository("samples/2KiB.json"), place.path("c1.json")).expect("the committed sample");
+    place
+}
+
+/// A folder of the shared parameters under other names: every file linked, so that replacing one leaves the others alone.
+fn linked_params(place: &Place) -> PathBuf {
+    let folder = place.path("params");
+    fs::create_dir(&folder).unwrap();
+    for entry in fs::read_dir(dev_params()).unwrap() {
+        let entry = entry.unwrap();
+        std::os::unix::fs::symlink(entry.path(), folder.join(entry.file_name())).unwrap();
+    }
+    folder
+}
+
+fn file_with_extension(folder: &Path, extension: &str) -> PathBuf {
+    let mut paths = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
+    paths.find(|path| path.extension().is_some_and(|e| e == extension)).expect("a file of that extension")
+}
+
+/// Replaces a link by a copy of its target with one byte changed.
+fn change_byte(path: &Path, at: u64) {
+    let target = fs::canonicalize(path).unwrap();
+    fs::remove_file(path).unwrap();
+    fs::copy(target, path).unwrap();
+    let mut file = fs::File::options().read(true).write(true).open(path).unwrap();
+    let mut byte = [0];
+    file.seek(SeekFrom::Start(at)).unwrap();
+    file.read_exact(&mut byte).unwrap();
+    file.seek(SeekFrom::Start(at)).unwrap();
+    file.write_all(&[byte[0] ^ 1]).unwrap();
+}
+
+#[test]
+fn bad_input_is_3() {
+    let place = with_sample();
+    place.run("prove no.json --dev-params").fails(3, "no.json");
+    place.run("inspect no.json").fails(3, "no.json");
+    place.write("empty.json", "");
+    place.run("inspect empty.json").fails(3, "empty.json");
+    place.write("other.json", "{\"a\": 1}");
+    place.run("inspect other.json").fails(3, "other.json");
+    let c1 = place.read("c1.json");
+    place.write("half.json", &c1[..c1.len() / 2]);
+    place.run("inspect half.json").fails(3, "half.json");
+    place.run("inspect c1.json --registered-proof StackedDrg8MiBV1_1").fails(3, "c1.json");
+    assert_eq!(place.names(), ["c1.json", "empty.json", "half.json", "other.json"]);
+}
+
+#[test]
+fn a_changed_byte_in_the_c1_is_caught_before_the_parameters_are_opened() {
+    let place = with_sample();
+    let mut c1: serde_json::Value = serde_json::from_slice(&place.read("c1.json")).unwrap();
+    let byte = &mut c1["comm_d"][3];
+    *byte = (byte.as_u64().unwrap() ^ 1).into();
+    place.write("changed.json", c1.to_string());
+    let finished = place.run("prove changed.json --params /nonexistent");
+    finished.fails(3, "changed.json");
+    assert!(!place.names().contains(&"changed.proof.json".to_owned()));
+}
+
+#[test]
+fn missing_parameters_are_4_and_say_where_they_were_looked_for() {
+    let place = with_sample();
+    place.run("prove c1.json --params nowhere").fails(4, "nowhere");
+    let mut command = place.command(["prove", "c1.json"]);
+    command.env("FIL_PROOFS_PARAMETER_CACHE", place.path("cache"));
+    common::finish(command, b"").fails(4, "FIL_PROOFS_PARAMETER_CACHE");
+    assert_eq!(place.names(), ["c1.json"]);
+}
+
+#[test]
+fn development_parameters_need_their_flag() {
+    let place = with_sample();
+    let line = format!("prove c1.json --params {}", dev_params().display());
+    place.run(&line).fails(4, "--dev-params");
+}
+
+#[test]
+fn a_changed_byte_in_the_verifying_key_is_4() {
+    let place = with_sample();
+    let params = linked_params(&place);
+    change_byte(&file_with_extension(&params, "vk"), 20);
+    place.run("prove c1.json --dev-params --params params").fails(4, ".vk");
+}
+
+#[test]
+fn a_changed_byte_or_a_cut_in_the_parameters_is_4() {
+    let place = with_sample();
+    let params = linked_params(&place);
+    let file = file_with_extension(&params, "params");
+    // Far from the sections' ends: only the digest sees it.
+    change_byte(&file, 500_000_001);
+    place.run("prove c1.json --dev-params --params params").fails(4, ".params");
+    let opened = fs::File::options().write(true).open(&file).unwrap();
+    opened.set_len(opened.metadata().unwrap().len() - 1).unwrap();
+    place.run("prove c1.json --dev-params --params params").fails(4, ".params");
+    assert!(!place.names().contains(&"c1.proof.json".to_owned()));
+}
+
+#[test]
+fn an_existing_output_is_2_and_an_impossible_one_7_before_any_work() {
+    let place = with_sample();
+    place.write("c1.proof.json", "mine");
+    place.run("prove c1.json --params nowhere").fails(2, "--force");
+    assert_eq!(place.read("c1.proof.json"), b"mine");
+    // With --force the next thing that fails is looked at, and the file is still whole.
+    place.run("prove c1.json --params nowhere --force").fails(4, "nowhere");
+    assert_eq!(place.read("c1.proof.json"), b"mine");
+    place.run("prove c1.json --params nowhere -o no/proof.json").fails(7, "no");
+    place.run("sample --sector-size 2KiB -o /dev/full").fails(7, "/dev/full");
+}
+
+#[test]
+fn an_interrupted_proof_is_130_and_leaves_nothing() {
+    let place = with_sample();
+    let params = dev_params();
+    let mut child = place
+        .command(["prove", "c1.json", "--dev-params", "--params"])
+        .arg(&params)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut seen = String::new();
+    while !seen.contains("proving") {
+        assert_ne!(stderr.read_line(&mut seen).unwrap(), 0, "ended before it proved anything:\n{seen}");
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    stderr.read_to_string(&mut seen).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{seen}");
+    assert!(seen.contains("error: interrupted"), "{seen}");
+    assert_eq!(place.names(), ["c1.json"]);
+}

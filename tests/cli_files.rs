@@ -1,0 +1,137 @@
+//! `inspect`, `sample`, `params` and `devices`, through the real binary.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+
+use common::{dev_params, finish, repository, Place};
+use serde_json::Value;
+
+#[test]
+fn inspect_says_what_is_in_the_file_and_which_parameters_it_needs() {
+    let place = Place::new();
+    let sample = repository("samples/2KiB.json");
+    let line = format!("inspect {} --params nowhere", sample.display());
+    let text = place.run(&line);
+    let row = |label: &str| {
+        let found = text.ok().lines().find_map(|line| line.strip_prefix(label)).map(str::trim);
+        found.unwrap_or_else(|| panic!("{label} not in:\n{}", text.text())).to_owned()
+    };
+    assert_eq!(row("proof type"), "StackedDrg2KiBV1_1");
+    assert_eq!(row("partitions"), "1");
+    assert_eq!(row(".params"), "missing");
+    assert_eq!(row("folder"), "nowhere (--params)");
+
+    let line = format!("inspect {} --json --dev-params --params {}", sample.display(), dev_params().display());
+    let object: Value = serde_json::from_str(place.run(&line).ok()).expect("one JSON object");
+    assert_eq!(object["registered_proof"], "StackedDrg2KiBV1_1");
+    assert_eq!(object["parameters_here"]["vk"], "development");
+    assert_eq!(object["parameters_here"]["params_bytes"], 1_114_707_768);
+}
+
+#[test]
+fn the_committed_sample_is_what_sample_makes() {
+    let place = Place::new();
+    let made = place.run("sample --sector-size 2KiB -o -");
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    assert!(made.stdout == std::fs::read(repository("samples/2KiB.json")).unwrap());
+}
+
+#[test]
+fn samples_of_every_format_read_back_and_follow_their_seed() {
+    let place = Place::new();
+    let description = |line: &str| -> Value {
+        let mut object: Value = serde_json::from_str(place.run(line).ok()).expect("JSON");
+        object.as_object_mut().expect("object").retain(|key, _| key == "comm_r" || key == "replica_id");
+        object
+    };
+    let mut seen = Vec::new();
+    for format in ["json", "wrapper", "proof-share", "bincode"] {
+        let common = "--registered-proof StackedDrg2KiBV1 --miner t01234 --sector 7 --seed 3 --data random";
+        assert_eq!(place.run(&format!("sample {common} --format {format} -o {format}")).ok(), format!("{format}\n"));
+        let known = "--registered-proof StackedDrg2KiBV1 --miner 1234 --sector 7";
+        seen.push(description(&format!("inspect {format} --json {known}")));
+    }
+    assert!(seen.iter().all(|description| *description == seen[0]), "{seen:?}");
+    place.run("inspect json --miner 1234 --sector 8").fails(3, "replica_id");
+    place.run("sample --sector-size 2KiB --seed 4 -o other").ok();
+    assert_ne!(description("inspect other --json"), seen[0]);
+    place.run("sample --sector-size 2KiB -o other").fails(2, "--force");
+}
+
+#[test]
+fn params_list_and_check_tell_development_parameters() {
+    let place = Place::new();
+    let params = dev_params();
+    let list = |place: &Place| -> Vec<Value> {
+        let line = format!("params list --json --dev-params --params {}", params.display());
+        serde_json::from_str(place.run(&line).ok()).expect("a JSON array")
+    };
+    let entries = list(&place);
+    assert_eq!(entries.len(), 5, "one for each sector size");
+    let missing = entries.iter().filter(|entry| entry["verdict"] == "missing").count();
+    assert_eq!(missing, 4);
+    assert_eq!((&entries[0]["origin"], &entries[0]["verdict"]), (&"development".into(), &"unchecked".into()));
+
+    let line = format!("params check --sector-size 2KiB --params {}", params.display());
+    let checked = place.run(&line);
+    assert!(checked.ok().contains(".params: development, digest "), "{}", checked.text());
+    // The digest is remembered from now on.
+    assert_eq!(list(&place)[0]["verdict"], "verified");
+    place.run(&format!("params check --sector-size 8MiB --params {}", params.display())).fails(4, "8-0-0");
+    place.run("params list --params empty").ok();
+    place.run("params check --params empty").fails(4, "empty");
+}
+
+#[test]
+fn parameters_are_not_generated_among_official_ones() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("official")).unwrap();
+    place.write("official/some.params", "");
+    place.run("params generate --sector-size 2KiB --params official").fails(2, "some.params");
+    let c1 = repository("samples/2KiB.json");
+    place.run(&format!("prove {} -o p.json --dev-params --params official", c1.display())).fails(2, "some.params");
+    assert_eq!(std::fs::read_dir(place.path("official")).unwrap().count(), 1);
+}
+
+#[test]
+fn development_parameters_are_for_test_sectors() {
+    let place = Place::new();
+    place.run("params generate --sector-size 32GiB --params new").fails(2, "official");
+    assert!(place.names().is_empty());
+}
+
+#[test]
+fn an_interrupted_generation_is_130_and_leaves_nothing_half_made() {
+    let place = Place::new();
+    let mut child = place
+        .command("params generate --sector-size 2KiB --params new".split(' '))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut seen = String::new();
+    while !seen.contains("generating parameters") {
+        assert_ne!(stderr.read_line(&mut seen).unwrap(), 0, "ended before it generated anything:\n{seen}");
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    stderr.read_to_string(&mut seen).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{seen}");
+    let names = std::fs::read_dir(place.path("new")).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let left: Vec<_> = names.filter(|name| !name.ends_with(".lock") && !name.starts_with("DEVELOPMENT")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn devices_lists_the_cpu_and_says_why_there_is_no_cuda_device() {
+    let place = Place::new();
+    let mut command = place.command(["devices", "--json"]);
+    command.env("CUZK_LIBCUDA", "/nonexistent/libcuda.so");
+    let object: Value = serde_json::from_str(finish(command, b"").ok()).expect("one JSON object");
+    assert!(object["cpu"]["threads"].as_u64().unwrap() > 0);
+    assert!(object["cuda"]["devices"].as_array().unwrap().is_empty());
+    assert!(object["cuda"]["unavailable"].as_str().unwrap().contains("/nonexistent/libcuda.so"));
+    assert!(place.run("devices --threads 3").ok().starts_with("cpu (3 threads)\n"));
+}

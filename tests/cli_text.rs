@@ -1,0 +1,94 @@
+//! What `cuzk` says without proving anything: help, usage errors, completions, manual pages, closed pipes.
+
+mod common;
+
+use std::process::Stdio;
+
+use common::{finish, repository, Place};
+use cuzk::error::Fault;
+
+#[test]
+fn help_lists_subcommands_exit_codes_and_environment() {
+    let place = Place::new();
+    let help = place.run("--help");
+    let text = help.ok();
+    for name in ["prove", "verify", "inspect", "sample", "params", "devices", "completions", "man"] {
+        assert!(text.lines().any(|line| line.trim_start().starts_with(name)), "{name} not in:\n{text}");
+    }
+    for (_, code, meaning) in Fault::TABLE {
+        assert!(text.contains(&format!("{code:>3}  {meaning}")), "{text}");
+    }
+    assert!(text.contains("FIL_PROOFS_PARAMETER_CACHE"));
+    assert!(help.stderr.is_empty());
+    assert!(place.run("prove --help").ok().contains("--dev-params"));
+    assert!(place.run("--version").ok().starts_with("cuzk "));
+}
+
+#[test]
+fn the_readme_has_the_exit_codes_and_the_commands_that_ci_runs() {
+    let readme = std::fs::read_to_string(repository("README.md")).unwrap();
+    for (_, code, meaning) in Fault::TABLE {
+        assert!(readme.contains(&format!("| {code} | {meaning} |")), "{code} {meaning}");
+    }
+    for (mark, command) in
+        [("prove", "cargo run --release -- prove samples/2KiB.json --dev-params"), ("test", "cargo test --release")]
+    {
+        assert!(readme.contains(&format!("<!-- ci:{mark} -->\n```sh\n{command}\n```\n")), "{command}");
+    }
+}
+
+#[test]
+fn usage_errors_exit_with_2_and_suggest() {
+    let place = Place::new();
+    place.run("").fails(2, "Usage");
+    place.run("prov x.json").fails(2, "'prove'");
+    place.run("prove x.json --dev-param").fails(2, "--dev-params");
+    place.run("prove x.json --registered-proof StackedDrg32GibV1_1").fails(2, "StackedDrg32GiBV1_1");
+    place.run("prove x.json --miner f3abc").fails(2, "t01000");
+    place.run("prove x.json --threads 0").fails(2, "--threads");
+    place.run("sample -o x").fails(2, "--sector-size");
+    place.run("sample -o x --sector-size 3KiB").fails(2, "2KiB");
+    place.run("verify - --c1 -").fails(2, "not both");
+    place.run("man prov").fails(2, "prove");
+}
+
+#[test]
+fn completions_for_every_shell() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.run(&format!("completions {shell}"));
+        assert!(script.ok().contains("dev-params"), "{shell}");
+    }
+    place.run("completions tcsh").fails(2, "possible values");
+}
+
+#[test]
+fn manual_pages_for_the_command_and_its_subcommands() {
+    let place = Place::new();
+    assert!(place.run("man").ok().contains(".TH cuzk 1"));
+    let page = place.run("man params generate");
+    assert!(page.ok().contains(".TH cuzk-params-generate 1"), "{}", page.text());
+    assert!(page.text().contains("sector\\-size"));
+}
+
+#[test]
+fn a_reader_that_closes_the_pipe_early_is_no_error() {
+    let place = Place::new();
+    let mut child =
+        place.command(["completions", "bash"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn variables_that_nothing_reads_draw_a_warning() {
+    let place = Place::new();
+    let mut command = place.command(["man"]);
+    command.env("CUZK_PARAMS", "/x");
+    let finished = finish(command, b"");
+    finished.ok();
+    assert!(finished.stderr.contains("warning: nothing reads the environment variable CUZK_PARAMS"));
+    assert!(place.run("man").stderr.is_empty());
+}
