@@ -123,7 +123,7 @@ fn verdicts_are_one_per_partition() {
     assert_eq!(verify(srs.vk(), &proofs, &[good.clone(), bad.clone(), good.clone()]).unwrap(), [true, false, true]);
     let error = check_proofs(srs.vk(), &proofs, &[good.clone(), bad, good.clone()]).unwrap_err();
     assert!(error.to_string().contains("1 of 3 partitions fail (partition 1)"), "{error}");
-    assert_eq!(verify(srs.vk(), &proofs, &[good.clone()]).unwrap_err().fault(), Fault::Input);
+    assert_eq!(verify(srs.vk(), &proofs, std::slice::from_ref(&good)).unwrap_err().fault(), Fault::Input);
     assert_eq!(verify(srs.vk(), &proofs[..1], &[good[1..].to_vec()]).unwrap_err().fault(), Fault::Parameters);
 }
 

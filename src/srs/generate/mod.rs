@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use bellperson::Circuit;
 use blstrs::Scalar as Fr;
 use fs2::FileExt;
-use storage_proofs_core::parameter_cache::CacheEntryMetadata;
 use tempfile::NamedTempFile;
 
 use super::development::{self, Record, MARKER};
@@ -208,7 +207,8 @@ fn publish(request: &Request, record: &Record, key: &[u8], params: NamedTempFile
             _ => {}
         }
         put_bytes(folder, &format!("{}.dev.json", identity.params), &serde_json::to_vec_pretty(record)?)?;
-        let meta = CacheEntryMetadata { sector_size: request.sector_bytes };
+        // What filecoin-proofs reads as its CacheEntryMetadata.
+        let meta = serde_json::json!({ "sector_size": request.sector_bytes });
         put_bytes(folder, &identity.meta, &serde_json::to_vec(&meta)?)?;
         put_bytes(folder, &identity.vk, key)?;
         development::put(params, &path)
