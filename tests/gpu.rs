@@ -2,10 +2,13 @@
 //!
 //! A process finds its driver once, so each case runs this test binary again as a child of its own environment.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+#[path = "gpu/fake.rs"]
+mod fake;
+
+use std::path::Path;
 use std::process::Command;
 
+use fake::fake;
 use tempfile::TempDir;
 
 /// What the child prints, and a test in its own right: whatever this machine's driver answers, nothing panics.
@@ -40,19 +43,6 @@ fn said(library: &Path, environment: &[(&str, &str)]) -> Vec<String> {
         .collect()
 }
 
-/// Compiles the fake driver as a shared library in `folder`.
-fn fake(folder: &TempDir, definitions: &[&str]) -> PathBuf {
-    let library = folder.path().join("libfake.so");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gpu/fake_driver.c");
-    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-    let arguments: [&OsStr; 5] =
-        ["-shared".as_ref(), "-fPIC".as_ref(), "-o".as_ref(), library.as_ref(), source.as_ref()];
-    let output = Command::new(&compiler).args(arguments).args(definitions).output();
-    let output = output.unwrap_or_else(|e| panic!("no C compiler {compiler:?}, which Rust needs for linking too: {e}"));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    library
-}
-
 const KERNELS: &str = "CUDA kernels: not in this build; proofs are made on the CPU";
 const VERSION: &str = "CUDA driver: supports CUDA 13.1";
 
@@ -68,7 +58,7 @@ fn without_a_library_cust_answers_no_device_and_the_report_names_the_path() {
 #[test]
 fn a_library_without_cu_init_is_no_driver() {
     let folder = TempDir::new().unwrap();
-    let lines = said(&fake(&folder, &["-DNOT_A_DRIVER"]), &[]);
+    let lines = said(&fake(folder.path(), &["-DNOT_A_DRIVER"]), &[]);
     assert_eq!(lines[0], "init: NoDevice: \"CUDA_ERROR_NO_DEVICE\"");
     assert!(lines[1].contains("it has no cuInit, so it is not a CUDA driver"), "{lines:?}");
 }
@@ -76,7 +66,7 @@ fn a_library_without_cu_init_is_no_driver() {
 #[test]
 fn two_devices_are_described_by_what_the_driver_says() {
     let folder = TempDir::new().unwrap();
-    let lines = said(&fake(&folder, &[]), &[]);
+    let lines = said(&fake(folder.path(), &[]), &[]);
     let expected = [
         "init: ok",
         "CUDA 0: Fake H200, GPU-46f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff, compute capability 9.0, 141 GiB memory, 139 GiB free",
@@ -90,14 +80,14 @@ fn two_devices_are_described_by_what_the_driver_says() {
 #[test]
 fn a_call_that_the_driver_lacks_is_not_supported() {
     let folder = TempDir::new().unwrap();
-    let lines = said(&fake(&folder, &["-DOLD"]), &[]);
+    let lines = said(&fake(folder.path(), &["-DOLD"]), &[]);
     assert!(lines[1].contains("Fake H200, UUID unknown [CUDA_ERROR_NOT_SUPPORTED (801)], compute"), "{lines:?}");
 }
 
 #[test]
 fn failure_codes_come_through_known_or_not() {
     let folder = TempDir::new().unwrap();
-    let library = fake(&folder, &[]);
+    let library = fake(folder.path(), &[]);
     let init = |code| said(&library, &[("FAKE_INIT", code)]);
     let failed = |status: &str| format!("CUDA: driver library {}: cuInit answered {status}", library.display());
     // The driver has a text of its own for this code, and cust prints that.
@@ -118,7 +108,7 @@ fn failure_codes_come_through_known_or_not() {
 #[test]
 fn strange_answers_are_reported_and_do_not_stop_the_rest() {
     let folder = TempDir::new().unwrap();
-    let library = fake(&folder, &[]);
+    let library = fake(folder.path(), &[]);
     let lines = said(&library, &[("FAKE_COUNT", "-3"), ("FAKE_VERSION", "3")]);
     assert_eq!(
         lines[1..],

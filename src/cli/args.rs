@@ -167,7 +167,7 @@ pub enum ParamsCommand {
 
 #[derive(Debug, clap::Args)]
 pub struct DevicesArgs {
-    /// One JSON array
+    /// One JSON object
     #[arg(long)]
     pub json: bool,
 }

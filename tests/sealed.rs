@@ -1,0 +1,51 @@
+//! Sectors really sealed by filecoin-proofs, proved by us, accepted by filecoin-proofs' own `verify_seal`.
+//!
+//! One test, since filecoin-proofs reads its settings once in a process.
+
+mod common;
+
+use cuzk::backend::cpu::CpuBackend;
+use cuzk::c1::{self, Format, SampleData, SampleOptions};
+use cuzk::circuit::{PoRep, SealProof};
+use cuzk::pipeline::parameters::Source;
+use cuzk::pipeline::Prover;
+use cuzk::report::{Progress, Timings};
+use cuzk::srs::Lookup;
+use filecoin_proofs_api::seal::verify_seal;
+
+#[test]
+fn proofs_of_really_sealed_sectors_are_accepted_by_filecoin_proofs() {
+    let folder = common::dev_params();
+    std::env::set_var("FIL_PROOFS_PARAMETER_CACHE", &folder);
+    let lookup = Lookup { folder, folder_source: "tests".into(), recheck: false };
+    let source = Source { lookup, development: true, verdicts: None };
+    let options = SampleOptions { miner: 1234, sector: 56, seed: 7, data: SampleData::Random };
+    for proof_type in [SealProof::StackedDrg2KiBV1_1, SealProof::StackedDrg2KiBV1_1_Feat_SyntheticPoRep] {
+        // Through the file format, as a provider's C1 comes.
+        let sealed = c1::sealed(proof_type, &options).unwrap();
+        let bytes = c1::write(&sealed, Format::ProofShare).unwrap();
+        let c1 = c1::read("sealed", &bytes, &Default::default()).unwrap();
+        assert_eq!(c1.statement, sealed.statement);
+
+        let porep = PoRep::new(proof_type).unwrap();
+        porep.check_vanilla(&c1.statement, &c1.vanilla).unwrap();
+        let (timings, progress) = (Timings::default(), Progress::silent());
+        let srs = source.open(&porep, &progress).unwrap();
+        let prover = Prover { porep: &porep, srs: &srs, backend: &CpuBackend, timings: &timings, progress: &progress };
+        let proof = prover.prove(&c1.statement, &c1.vanilla).unwrap();
+
+        let accepted = |seed: [u8; 32], proof: &[u8]| {
+            let s = &c1.statement;
+            let prover_id = c1::prover_id(options.miner);
+            verify_seal(proof_type, s.comm_r, s.comm_d, prover_id, options.sector.into(), s.ticket, seed, proof)
+        };
+        assert!(accepted(c1.statement.seed, &proof).unwrap(), "{proof_type:?}");
+        // The test can fail: another seed has other challenges, and a changed byte is no proof.
+        let mut other = c1.statement.seed;
+        other[0] ^= 1;
+        assert!(!accepted(other, &proof).unwrap_or(false), "{proof_type:?}");
+        let mut changed = proof.clone();
+        changed[100] ^= 1;
+        assert!(!accepted(c1.statement.seed, &changed).unwrap_or(false), "{proof_type:?}");
+    }
+}
