@@ -12,8 +12,8 @@ mod verify;
 pub use blinding::Blinding;
 pub use verify::{check_proofs, verify};
 
-use bellperson::groth16::Proof;
-use blstrs::{Bls12, G1Projective};
+use bellperson::groth16::{Proof, VerifyingKey};
+use blstrs::{Bls12, G1Projective, G2Projective};
 use group::{prime::PrimeCurveAffine, Curve};
 
 use crate::backend::Backend;
@@ -23,11 +23,20 @@ use crate::report::{Phase, Timings};
 use crate::srs::Srs;
 use crate::witness::Assignment;
 
+/// What a device computes of a proof: the sums over the queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sums {
+    pub h: G1Projective,
+    pub l: G1Projective,
+    pub a: G1Projective,
+    pub b_g1: G1Projective,
+    pub b_g2: G2Projective,
+}
+
 /// Proves one assignment. For equal `blinding` the proof is bellperson's, byte for byte.
 ///
 /// # Errors
-/// Parameters of another circuit (the query lengths differ), and the backend's failures. An unsatisfied assignment is not
-/// noticed here: its proof does not verify.
+/// Those of [`sums`].
 pub fn prove(
     backend: &dyn Backend,
     srs: &Srs,
@@ -35,6 +44,16 @@ pub fn prove(
     blinding: &Blinding,
     timings: &Timings,
 ) -> Result<Proof<Bls12>> {
+    let sums = sums(backend, srs, assignment, timings)?;
+    Ok(timings.time(Phase::Assembly, 1, || assemble(srs.vk(), &sums, blinding)))
+}
+
+/// Quotient and sums of one assignment, one after another, each in parallel by itself.
+///
+/// # Errors
+/// Parameters of another circuit (the query lengths differ), and the backend's failures. An unsatisfied assignment is not
+/// noticed here: its proof does not verify.
+pub fn sums(backend: &dyn Backend, srs: &Srs, assignment: Assignment, timings: &Timings) -> Result<Sums> {
     check_shape(srs, &assignment)?;
     let rows = assignment.a.len();
     let c = timings.time(Phase::Evaluation, rows as u64, || assignment.c());
@@ -45,24 +64,27 @@ pub fn prove(
     drop(h);
     let sum_l = timings.time(Phase::SumL, aux.len() as u64, || backend.sum_g1(srs.l(), &aux))?;
 
-    let a_query = [inputs.clone(), a_aux_density.select(&aux)].concat();
-    let sum_a = timings.time(Phase::SumA, a_query.len() as u64, || backend.sum_g1(srs.a(), &a_query))?;
-    drop(a_query);
-    let b_query = [b_input_density.select(&inputs), b_aux_density.select(&aux)].concat();
+    let mut query = inputs.clone();
+    a_aux_density.select_onto(&aux, &mut query);
+    let sum_a = timings.time(Phase::SumA, query.len() as u64, || backend.sum_g1(srs.a(), &query))?;
+    query.clear();
+    b_input_density.select_onto(&inputs, &mut query);
+    b_aux_density.select_onto(&aux, &mut query);
     drop(aux);
-    let sum_b_g1 = timings.time(Phase::SumBG1, b_query.len() as u64, || backend.sum_g1(srs.b_g1(), &b_query))?;
-    let sum_b_g2 = timings.time(Phase::SumBG2, b_query.len() as u64, || backend.sum_g2(srs.b_g2(), &b_query))?;
+    let sum_b_g1 = timings.time(Phase::SumBG1, query.len() as u64, || backend.sum_g1(srs.b_g1(), &query))?;
+    let sum_b_g2 = timings.time(Phase::SumBG2, query.len() as u64, || backend.sum_g2(srs.b_g2(), &query))?;
+    Ok(Sums { h: sum_h, l: sum_l, a: sum_a, b_g1: sum_b_g1, b_g2: sum_b_g2 })
+}
 
-    timings.time(Phase::Assembly, 1, || {
-        let vk = srs.vk();
-        let Blinding { r, s } = *blinding;
-        let (delta_g1, delta_g2) = (vk.delta_g1.to_curve(), vk.delta_g2.to_curve());
-        let a: G1Projective = vk.alpha_g1.to_curve() + sum_a + delta_g1 * r;
-        let b_g1 = vk.beta_g1.to_curve() + sum_b_g1 + delta_g1 * s;
-        let b_g2 = vk.beta_g2.to_curve() + sum_b_g2 + delta_g2 * s;
-        let c = sum_h + sum_l + a * s + b_g1 * r - delta_g1 * (r * s);
-        Ok(Proof { a: a.to_affine(), b: b_g2.to_affine(), c: c.to_affine() })
-    })
+/// The proof that the sums and the blinding make.
+pub fn assemble(vk: &VerifyingKey<Bls12>, sums: &Sums, blinding: &Blinding) -> Proof<Bls12> {
+    let Blinding { r, s } = *blinding;
+    let (delta_g1, delta_g2) = (vk.delta_g1.to_curve(), vk.delta_g2.to_curve());
+    let a = vk.alpha_g1.to_curve() + sums.a + delta_g1 * r;
+    let b_g1 = vk.beta_g1.to_curve() + sums.b_g1 + delta_g1 * s;
+    let b_g2 = vk.beta_g2.to_curve() + sums.b_g2 + delta_g2 * s;
+    let c = sums.h + sums.l + a * s + b_g1 * r - delta_g1 * (r * s);
+    Proof { a: a.to_affine(), b: b_g2.to_affine(), c: c.to_affine() }
 }
 
 /// Compares the assignment's lengths with the parameters'.

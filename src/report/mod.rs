@@ -3,6 +3,7 @@
 mod memory;
 mod phase;
 mod progress;
+pub mod spans;
 mod timings;
 pub mod units;
 

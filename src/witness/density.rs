@@ -52,12 +52,12 @@ impl Density {
         self.ones
     }
 
-    /// The values whose bit is set, in order.
+    /// Appends the values whose bit is set, in order.
     ///
     /// # Panics
     /// When `values` is shorter than the last set bit requires.
-    pub fn select<T: Copy>(&self, values: &[T]) -> Vec<T> {
-        let mut selected = Vec::with_capacity(self.ones);
+    pub fn select_onto<T: Copy>(&self, values: &[T], selected: &mut Vec<T>) {
+        selected.reserve_exact(self.ones);
         for (w, word) in self.words.iter().enumerate() {
             let mut rest = *word;
             while rest != 0 {
@@ -65,7 +65,6 @@ impl Density {
                 rest &= rest - 1;
             }
         }
-        selected
     }
 }
 
@@ -80,7 +79,9 @@ mod tests {
             let mut density = Density::default();
             values.iter().for_each(|i| density.push(i % 3 == 0));
             let expected: Vec<usize> = values.iter().copied().filter(|i| i % 3 == 0).collect();
-            assert_eq!(density.select(&values), expected);
+            let mut selected = Vec::new();
+            density.select_onto(&values, &mut selected);
+            assert_eq!(selected, expected);
             assert_eq!((density.count_ones(), density.len()), (expected.len(), len));
             assert!(!density.get(len));
             if len > 1 {

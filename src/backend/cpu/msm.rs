@@ -24,28 +24,49 @@ const BUCKETS_PER_TASK: usize = 1 << 10;
 /// Scalars per parallel task of the classification.
 const SCALARS_PER_TASK: usize = 1 << 14;
 
+/// Scalars that are classified at a time: their index lists take at most 16 MB.
+const BLOCK: usize = 1 << 22;
+
 /// `sum(scalars[i] * bases[i])`.
 ///
 /// # Panics
 /// When the lengths differ: callers compare them first.
 pub fn msm<C: Curve, const SIZE: usize>(bases: RawBases<'_, SIZE>, scalars: &[Fr]) -> C::Projective {
     assert_eq!(bases.len(), scalars.len(), "one base per scalar");
-    let (ones, full) = classify(scalars);
-    sum_selected::<C, SIZE>(bases, &ones) + bucket_msm::<C, SIZE>(bases, scalars, &full)
+    let mut buckets = Buckets::<C>::new(Windows::for_length(count_full(scalars)));
+    let mut ones_sum = C::Projective::identity();
+    for (b, scalars) in scalars.chunks(BLOCK).enumerate() {
+        let bases = bases.slice(b * BLOCK..b * BLOCK + scalars.len());
+        let (ones, full) = classify(scalars);
+        ones_sum += sum_selected::<C, SIZE>(bases, &ones);
+        for chunk in full.chunks(CHUNK) {
+            buckets.add(bases, scalars, chunk);
+        }
+    }
+    ones_sum + buckets.sum()
+}
+
+fn is_full(scalar: &Fr) -> bool {
+    *scalar != Fr::ZERO && *scalar != Fr::ONE
+}
+
+fn count_full(scalars: &[Fr]) -> usize {
+    scalars.par_chunks(SCALARS_PER_TASK).map(|chunk| chunk.iter().filter(|s| is_full(s)).count()).sum()
 }
 
 /// Indices of the scalars that are one, and of those that are neither zero nor one.
-fn classify(scalars: &[Fr]) -> (Vec<usize>, Vec<usize>) {
-    let parts: Vec<(Vec<usize>, Vec<usize>)> = scalars
+fn classify(scalars: &[Fr]) -> (Vec<u32>, Vec<u32>) {
+    let parts: Vec<(Vec<u32>, Vec<u32>)> = scalars
         .par_chunks(SCALARS_PER_TASK)
         .enumerate()
         .map(|(task, chunk)| {
             let (mut ones, mut full) = (Vec::new(), Vec::new());
             for (i, s) in chunk.iter().enumerate() {
+                let index = (task * SCALARS_PER_TASK + i) as u32;
                 if *s == Fr::ONE {
-                    ones.push(task * SCALARS_PER_TASK + i);
-                } else if *s != Fr::ZERO {
-                    full.push(task * SCALARS_PER_TASK + i);
+                    ones.push(index);
+                } else if is_full(s) {
+                    full.push(index);
                 }
             }
             (ones, full)
@@ -56,11 +77,11 @@ fn classify(scalars: &[Fr]) -> (Vec<usize>, Vec<usize>) {
 }
 
 /// Sum of the bases at `indices`, as affine addition trees.
-fn sum_selected<C: Curve, const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[usize]) -> C::Projective {
+fn sum_selected<C: Curve, const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32]) -> C::Projective {
     indices
         .par_chunks(GROUP)
         .map_init(BatchAdder::default, |adder, group| {
-            let mut points: Vec<_> = group.iter().map(|i| C::decode(bases.point(*i))).collect();
+            let mut points: Vec<_> = group.iter().map(|i| C::decode(bases.point(*i as usize))).collect();
             adder.sum_segments(&mut points, &mut [group.len() as u32]);
             points[0]
         })
@@ -165,27 +186,34 @@ fn sub_limbs(a: &[u64; 4], b: &[u64; 4]) -> [u64; 4] {
     })
 }
 
-fn bucket_msm<C: Curve, const SIZE: usize>(
-    bases: RawBases<'_, SIZE>,
-    scalars: &[Fr],
-    indices: &[usize],
-) -> C::Projective {
-    if indices.is_empty() {
-        return C::Projective::identity();
+/// Every window's buckets, which points are added to chunk by chunk.
+struct Buckets<C: Curve> {
+    windows: Windows,
+    /// Window by window.
+    points: Vec<Affine<C::Field>>,
+}
+
+impl<C: Curve> Buckets<C> {
+    fn new(windows: Windows) -> Self {
+        Self { windows, points: vec![Affine::default(); windows.count * windows.buckets()] }
     }
-    let windows = Windows::for_length(indices.len());
-    let mut buckets = vec![Affine::<C::Field>::default(); windows.count * windows.buckets()];
-    for chunk in indices.chunks(CHUNK) {
-        let points: Vec<_> = chunk.par_iter().map(|i| C::decode(bases.point(*i))).collect();
-        let prepared: Vec<_> = chunk.par_iter().map(|i| windows.prepare(&scalars[*i])).collect();
-        buckets.par_chunks_mut(windows.buckets()).enumerate().for_each(|(w, buckets)| {
+
+    /// Adds `scalars[i] * bases[i]` for each index of the chunk.
+    fn add<const SIZE: usize>(&mut self, bases: RawBases<'_, SIZE>, scalars: &[Fr], chunk: &[u32]) {
+        let windows = self.windows;
+        let points: Vec<_> = chunk.par_iter().map(|i| C::decode(bases.point(*i as usize))).collect();
+        let prepared: Vec<_> = chunk.par_iter().map(|i| windows.prepare(&scalars[*i as usize])).collect();
+        self.points.par_chunks_mut(windows.buckets()).enumerate().for_each(|(w, buckets)| {
             SortedDigits::new(&windows, w, &prepared).add_to::<C>(buckets, &points);
         });
     }
-    let sums: Vec<_> = buckets.par_chunks(windows.buckets()).map(weighted_sum::<C>).collect();
-    sums.into_iter()
-        .rev()
-        .fold(C::Projective::identity(), |acc, sum| (0..windows.bits).fold(acc, |acc, _| acc.double()) + sum)
+
+    fn sum(&self) -> C::Projective {
+        let sums: Vec<_> = self.points.par_chunks(self.windows.buckets()).map(weighted_sum::<C>).collect();
+        sums.into_iter()
+            .rev()
+            .fold(C::Projective::identity(), |acc, sum| (0..self.windows.bits).fold(acc, |acc, _| acc.double()) + sum)
+    }
 }
 
 /// One window's non-zero digits, sorted by bucket (counting sort).
