@@ -1,5 +1,6 @@
 //! One C1 output to one verified proof.
 
+pub mod available;
 pub mod budget;
 pub mod device;
 pub mod job;
