@@ -108,10 +108,9 @@ pub struct InspectArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[group(id = "shape", required = true, multiple = true, args = ["sector_size", "registered_proof"])]
 pub struct SampleArgs {
     /// Sector size; the proof type is then the V1_1 one of that size
-    #[arg(long, value_enum, ignore_case = true, value_name = "SIZE")]
+    #[arg(long, value_enum, ignore_case = true, value_name = "SIZE", required_unless_present = "registered_proof")]
     pub sector_size: Option<SectorSize>,
     /// Proof type, e.g. StackedDrg2KiBV1
     #[arg(long, value_name = "TYPE", value_parser = values::seal_proof(), hide_possible_values = true)]
