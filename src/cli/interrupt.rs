@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(message(&[]), "interrupted; no result was written");
         let (a, b, c) = (outcome("a", true), outcome("b", true), outcome("c", false));
         assert_eq!(message(&[a.clone(), b]), "interrupted; complete before that: a, b");
-        assert_eq!(message(&[c.clone()]), "interrupted while writing to c");
+        assert_eq!(message(std::slice::from_ref(&c)), "interrupted while writing to c");
         assert_eq!(message(&[a, c]), "interrupted while writing to c; complete before that: a");
     }
 
