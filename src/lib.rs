@@ -16,6 +16,7 @@ pub mod circuit;
 pub mod cli;
 pub mod constraints;
 pub mod error;
+pub mod files;
 pub mod gpu;
 pub mod groth16;
 pub mod pipeline;

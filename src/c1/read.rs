@@ -23,7 +23,8 @@ struct Parsed {
 /// is known. `name` stands for the file in messages. Vanilla verification is `PoRep::check_vanilla`.
 ///
 /// # Errors
-/// [`Fault::Input`], with the field and, where the text itself is wrong, the byte offset.
+/// [`Fault::Input`], with the field and, where the text itself is wrong, the byte offset. [`Fault::Usage`] where the caller
+/// knows one of miner and sector, and neither caller nor file the other.
 pub fn read(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<C1> {
     read_bytes(bytes, options).map_err(|e| e.context(name))
 }
@@ -36,6 +37,13 @@ fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<C1> {
     let parsed = parse(format, bytes)?;
     let miner = agree("miner", parsed.miner, options.miner, |m| format!("f0{m}"))?;
     let sector = agree("sector", parsed.sector, options.sector, |s| s.to_string())?;
+    // One of them alone would be taken for a check of replica_id that was not made.
+    if options.miner.is_some() && sector.is_none() {
+        fail!(Fault::Usage, "--miner needs --sector: the file names none");
+    }
+    if options.sector.is_some() && miner.is_none() {
+        fail!(Fault::Usage, "--sector needs --miner: the file names none");
+    }
     let known = agree("registered proof", parsed.proof, options.proof, |p| proof_name(*p))?;
     structure::check_statement(&parsed.untyped)?;
     let proof = match known {

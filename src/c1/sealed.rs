@@ -24,6 +24,7 @@ use crate::{
     },
     error::{Fault, OrFault, Result},
     fail,
+    files::TemporaryFolder,
 };
 
 /// What a sealed sector is to be; the same as for a fabricated one, but random data does not repeat.
@@ -51,7 +52,7 @@ pub fn sealed(proof: SealProof, options: &SealedOptions) -> Result<C1> {
             sector_size_name(bytes)
         );
     }
-    let folder = tempfile::tempdir().or_fault(Fault::Output, || "a temporary folder to seal in".into())?;
+    let folder = TemporaryFolder::create().or_fault(Fault::Output, || "a temporary folder to seal in".into())?;
     let output = seal(proof, options, folder.path())
         .or_fault(Fault::Internal, || format!("sealing a {} sector", sector_size_name(bytes)))?;
     let mut replica_id = [0; 32];
