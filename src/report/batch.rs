@@ -51,6 +51,17 @@ impl Counts {
         counts
     }
 
+    /// Both together.
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            proved: self.proved + other.proved,
+            skipped: self.skipped + other.skipped,
+            failed: self.failed + other.failed,
+            unfinished: self.unfinished + other.unfinished,
+            partitions: self.partitions + other.partitions,
+        }
+    }
+
     /// All files.
     pub fn total(&self) -> usize {
         self.proved + self.skipped + self.failed + self.unfinished
@@ -119,7 +130,7 @@ impl BatchReport {
         self.files.iter().filter(|file| matches!(file.outcome, Outcome::Failed { .. }))
     }
 
-    /// What held the pipeline back, in one phrase with its figures; `None` for merged journals, which tell no lanes.
+    /// What the pipeline was held back by, in one phrase with its figures; `None` for merged journals, which tell no lanes.
     pub fn held_back(&self) -> Option<String> {
         self.wall.map(|run| self.usages.held_back(run))
     }
@@ -138,7 +149,7 @@ impl BatchReport {
     /// partitions               proved: of the proved files; through_devices: finished by a device, failed files' included
     /// files_per_hour           proved files; null where there was no time
     /// partitions_per_hour      through devices; null where there was no time
-    /// held_back                what held the pipeline back, a phrase; null where journals were merged
+    /// held_back                by what the pipeline was held back, a phrase; null where journals were merged
     /// memory                   peaks in bytes, null where the system does not tell:
     ///   anonymous_peak_bytes   heap and stacks, sampled
     ///   mapped_peak_bytes      mapped file pages (parameters), sampled
@@ -288,7 +299,7 @@ mod tests {
         let value = BatchReport::new(&Snapshot::default(), &Memory::default()).json();
         assert_eq!(value["files"]["total"], 0);
         assert_eq!((&value["files_per_hour"], &value["partitions_per_hour"]), (&Value::Null, &Value::Null));
-        assert_eq!(value["held_back"], "nothing was worked on");
+        assert_eq!(value["held_back"], "nothing: no work was done");
     }
 
     #[test]

@@ -122,7 +122,7 @@ impl Usages {
         Stage::ALL.into_iter().map(|stage| (stage, self.stage(stage))).filter(|(_, usage)| usage.lanes > 0).collect()
     }
 
-    /// What held the pipeline back, in one phrase with its figures: a stage that hardly ever paused; else memory, where a
+    /// What the pipeline was held back by, in one phrase with its figures: a stage that hardly ever paused; else memory, where a
     /// stage waited for it at least half as long as the busiest one paused; else the stage that worked most of the time;
     /// else that the stages waited for each other.
     pub fn held_back(&self, run: Duration) -> String {
@@ -130,7 +130,7 @@ impl Usages {
         let busiest = stages.iter().map(|(stage, usage)| (*stage, usage.busy_share(run), usage.lanes));
         let Some((stage, busy, lanes)) = busiest.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, busy, _)| *busy > 0.0)
         else {
-            return "nothing was worked on".to_owned();
+            return "nothing: no work was done".to_owned();
         };
         let worker = doing(stage, lanes);
         let waits = stages.iter().map(|(stage, usage)| (*stage, usage.share(usage.awaits_memory, run), usage.lanes));
@@ -139,6 +139,9 @@ impl Usages {
             .filter(|(_, waited, _)| *waited >= NOTABLE.max((1.0 - busy) / 2.0));
         match starved {
             _ if busy >= SATURATED => format!("{worker}: busy {} of the time", percent(busy)),
+            Some((waiting, waited, _)) if waiting == stage => {
+                format!("memory: {worker} waited for it {} of the time and worked {}", percent(waited), percent(busy))
+            }
             Some((waiting, waited, lanes)) => format!(
                 "memory: {} waited for it {} of the time, and {worker}, the busiest, worked {}",
                 doing(waiting, lanes),
@@ -147,7 +150,10 @@ impl Usages {
             ),
             None if busy >= MOSTLY => format!("{worker}: busy {} of the time", percent(busy)),
             None => {
-                format!("stages waited for each other: {worker}, the busiest, worked {} of the time", percent(busy))
+                format!(
+                    "waits of the stages for each other: {worker}, the busiest, worked {} of the time",
+                    percent(busy)
+                )
             }
         }
     }
@@ -216,18 +222,22 @@ mod tests {
     fn a_sentence_says_what_held_the_pipeline_back() {
         let held = |spans: Vec<Span>| Usages::new(&Snapshot { spans, ..Snapshot::default() }).held_back(RUN);
         let waits = |to| span(Stage::Synthesis, Activity::AwaitsMemory, 0.0, to);
-        assert_eq!(held(vec![]), "nothing was worked on");
-        assert_eq!(held(vec![waits(8.0)]), "nothing was worked on");
+        assert_eq!(held(vec![]), "nothing: no work was done");
+        assert_eq!(held(vec![waits(8.0)]), "nothing: no work was done");
         let device = |to| work(Stage::Device, 0, 0, 0.0, to);
         assert_eq!(held(vec![waits(19.0), device(19.4)]), "the device: busy 97 % of the time");
         assert_eq!(
             held(vec![waits(8.6), device(12.0)]),
             "memory: synthesis waited for it 43 % of the time, and the device, the busiest, worked 60 %"
         );
+        assert_eq!(
+            held(vec![waits(6.0), work(Stage::Synthesis, 0, 0, 6.0, 20.0)]),
+            "memory: synthesis waited for it 30 % of the time and worked 70 %"
+        );
         assert_eq!(held(vec![waits(1.0), work(Stage::Read, 0, 0, 0.0, 12.0)]), "reading: busy 60 % of the time");
         assert_eq!(
             held(vec![device(6.0), work(Stage::Synthesis, 0, 0, 0.0, 5.0)]),
-            "stages waited for each other: the device, the busiest, worked 30 % of the time"
+            "waits of the stages for each other: the device, the busiest, worked 30 % of the time"
         );
     }
 }

@@ -115,7 +115,7 @@ mod tests {
         );
         let table = report.table();
         assert!(table.contains("\n0           1        0       2           0      2\n"), "{table}");
-        assert!(!table.contains("held the") && !table.contains("stage "), "{table}");
+        assert!(!table.contains("held back") && !table.contains("stage "), "{table}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod batch;
 mod lanes;
+mod live;
 mod memory;
 mod merge;
 pub mod metrics;
@@ -14,11 +15,13 @@ mod samples;
 pub mod spans;
 mod summary;
 mod text;
+pub mod timeline;
 mod timings;
 pub mod trace;
 pub mod units;
 
 pub use batch::{BatchReport, Counts};
+pub use live::{Live, Mode};
 pub use memory::{Memory, MemorySampler};
 pub use phase::Phase;
 pub use progress::{Progress, Task};

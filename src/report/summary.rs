@@ -100,7 +100,7 @@ impl BatchReport {
         let rate = |items| self.per_hour(items).map_or_else(|| "unknown".to_owned(), count);
         let known = |figure: Option<u64>| figure.map_or_else(|| "unknown".to_owned(), bytes);
         format!(
-            "throughput: {} files/h, {} partitions/h\npeak memory: anonymous {}, mapped file pages {}\nwhat held the pipeline back: {}\n",
+            "throughput: {} files/h, {} partitions/h\npeak memory: anonymous {}, mapped file pages {}\nheld back by {}\n",
             rate(self.counts().proved),
             rate(self.device_partitions),
             known(self.peak.anonymous),
@@ -208,7 +208,7 @@ write          1   0 %          100 %       0 %        0 %        0 %
 
 throughput: 180 files/h, 720 partitions/h
 peak memory: anonymous 3.00 GiB, mapped file pages 1.00 MiB
-what held the pipeline back: the device: busy 75 % of the time
+held back by the device: busy 75 % of the time
 
 1 file failed:
   b.json: seed is all zero (input)
@@ -221,7 +221,7 @@ what held the pipeline back: the device: busy 75 % of the time
         let table = BatchReport::new(&Snapshot::default(), &Memory::default()).table();
         assert!(table.contains("files: none\n"), "{table}");
         assert!(table.contains("throughput: unknown files/h, unknown partitions/h"), "{table}");
-        assert!(table.ends_with("what held the pipeline back: nothing was worked on\n"), "{table}");
+        assert!(table.ends_with("held back by nothing: no work was done\n"), "{table}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::{json, Value};
 
 use super::lanes::Usages;
-use super::spans::{Activity, Lane, Names, Snapshot, Span, Stage};
+use super::spans::{Activity, Lane, Names, Snapshot, Span};
 use super::text::visible;
 
 /// One process is all there is.
@@ -81,6 +81,7 @@ fn micros(d: std::time::Duration) -> f64 {
 mod tests {
     use super::*;
     use crate::report::samples::{many_files, two_files};
+    use crate::report::spans::Stage;
 
     fn events(snapshot: &Snapshot) -> Vec<Value> {
         let value: Value = serde_json::from_str(&text(snapshot)).unwrap();
