@@ -78,3 +78,8 @@ pub struct ReadOptions {
     pub miner: Option<u64>,
     pub sector: Option<u64>,
 }
+
+/// blake2b-256 of a file's bytes, in hex: how runs know a C1 output, whatever its name.
+pub fn content_hash(bytes: &[u8]) -> String {
+    blake2b_simd::Params::new().hash_length(32).hash(bytes).to_hex().to_string()
+}

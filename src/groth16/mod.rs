@@ -7,6 +7,7 @@
 //! ```
 
 mod blinding;
+pub mod simulate;
 mod verify;
 
 pub use blinding::Blinding;
@@ -44,22 +45,30 @@ pub fn prove(
     blinding: &Blinding,
     timings: &Timings,
 ) -> Result<Proof<Bls12>> {
-    let sums = sums(backend, srs, assignment, timings)?;
+    let sums = sums(backend, srs, assignment, timings, || {})?;
     Ok(timings.time(Phase::Assembly, 1, || assemble(srs.vk(), &sums, blinding)))
 }
 
-/// Quotient and sums of one assignment, one after another, each in parallel by itself.
+/// Quotient and sums of one assignment, one after another, each in parallel by itself. `rows_freed` is called when the
+/// rows' values are no longer in memory, which is half of what an assignment takes.
 ///
 /// # Errors
 /// Parameters of another circuit (the query lengths differ), and the backend's failures. An unsatisfied assignment is not
 /// noticed here: its proof does not verify.
-pub fn sums(backend: &dyn Backend, srs: &Srs, assignment: Assignment, timings: &Timings) -> Result<Sums> {
+pub fn sums(
+    backend: &dyn Backend,
+    srs: &Srs,
+    assignment: Assignment,
+    timings: &Timings,
+    rows_freed: impl FnOnce(),
+) -> Result<Sums> {
     check_shape(srs, &assignment)?;
     let rows = assignment.a.len();
     let c = timings.time(Phase::Evaluation, rows as u64, || assignment.c());
     let Assignment { a, b, inputs, aux, a_aux_density, b_input_density, b_aux_density } = assignment;
 
     let h = timings.time(Phase::Quotient, rows as u64, || backend.quotient(a, b, c))?;
+    rows_freed();
     let sum_h = timings.time(Phase::SumH, h.len() as u64, || backend.sum_g1(srs.h(), &h))?;
     drop(h);
     let sum_l = timings.time(Phase::SumL, aux.len() as u64, || backend.sum_g1(srs.l(), &aux))?;

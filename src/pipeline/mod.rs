@@ -1,9 +1,14 @@
 //! One C1 output to one verified proof.
 
+pub mod budget;
+pub mod device;
+pub mod job;
 pub mod output;
 pub mod parameters;
 pub mod proof_file;
+pub mod run;
 pub mod stages;
+pub mod stop;
 
 use bellperson::groth16::Proof;
 use blstrs::Bls12;
@@ -13,6 +18,7 @@ use crate::circuit::{PoRep, Statement, VanillaProofs};
 use crate::error::Result;
 use crate::report::{Progress, Timings, Unit};
 use crate::srs::Srs;
+use crate::witness::Sizes;
 
 /// Everything that proofs of one type share.
 pub struct Prover<'a> {
@@ -44,7 +50,7 @@ impl Prover<'_> {
 
     fn prove_partition(&self, statement: &Statement, vanilla: &VanillaProofs, k: usize) -> Result<Proof<Bls12>> {
         let circuit = stages::circuit(self.porep, statement, vanilla, k, self.timings)?;
-        let assignment = stages::synthesis(circuit, k, self.timings)?;
+        let assignment = stages::synthesis(circuit, Sizes::default(), k, self.timings)?;
         stages::proof(self.backend, self.srs, assignment, k, self.timings)
     }
 }

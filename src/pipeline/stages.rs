@@ -11,7 +11,7 @@ use crate::fail;
 use crate::groth16::{self, Blinding};
 use crate::report::{Phase, Timings};
 use crate::srs::Srs;
-use crate::witness::{self, Assignment};
+use crate::witness::{self, Assignment, Sizes};
 
 /// The circuit of partition `k`, counted from 0.
 pub fn circuit(
@@ -25,9 +25,9 @@ pub fn circuit(
 }
 
 /// The assignment of partition `k`'s circuit.
-pub fn synthesis(circuit: PartitionCircuit, k: usize, timings: &Timings) -> Result<Assignment> {
+pub fn synthesis(circuit: PartitionCircuit, sizes: Sizes, k: usize, timings: &Timings) -> Result<Assignment> {
     let start = std::time::Instant::now();
-    let assignment = witness::synthesize(circuit).map_err(|e| in_partition(e, k))?;
+    let assignment = witness::synthesize_sized(circuit, sizes).map_err(|e| in_partition(e, k))?;
     timings.add(Phase::Synthesis, start.elapsed(), assignment.a.len() as u64);
     Ok(assignment)
 }

@@ -1,0 +1,172 @@
+//! What goes through the pipeline: jobs, files that have been read, and how they end.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::c1::C1;
+use crate::circuit::{PoRep, SealProof, Statement};
+use crate::error::{Error, Fault, Result};
+use crate::fail;
+use crate::report::units::duration;
+use crate::report::Timings;
+use crate::srs::{Origin, Srs};
+use crate::witness::Sizes;
+
+use super::proof_file::{ProofFile, UsedParameters};
+
+/// One C1 file to prove.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Place in the order of the run, from 0.
+    pub index: usize,
+    /// For people.
+    pub name: String,
+    /// Bytes of the file, as far as known: what reading it will take.
+    pub bytes: u64,
+}
+
+/// A proof type set up, with its parameters; shared by all files of the type.
+pub struct Opened {
+    pub porep: PoRep,
+    pub srs: Arc<Srs>,
+    pub sizes: Sizes,
+}
+
+/// A file that has been read and checked.
+pub struct File {
+    pub job: Job,
+    /// Hash of its bytes.
+    pub content: String,
+    pub statement: Statement,
+    pub miner: Option<u64>,
+    pub sector: Option<u64>,
+    pub opened: Arc<Opened>,
+    pub begun: Arc<Begun>,
+    /// A partition has failed: the others are not worth their time.
+    failed: AtomicBool,
+}
+
+impl File {
+    pub(super) fn new(job: Job, content: String, c1: &C1, opened: Arc<Opened>, begun: Arc<Begun>) -> Self {
+        Self {
+            job,
+            content,
+            statement: c1.statement.clone(),
+            miner: c1.miner,
+            sector: c1.sector,
+            opened,
+            begun,
+            failed: AtomicBool::new(false),
+        }
+    }
+
+    /// The phases of this file.
+    pub fn timings(&self) -> &Timings {
+        &self.begun.timings
+    }
+
+    pub(super) fn fail(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// # Errors
+    /// When the deadline has passed.
+    pub(super) fn check_deadline(&self, before: &str) -> Result<()> {
+        let taken = self.begun.started.elapsed();
+        match self.begun.limit {
+            Some(limit) if taken > limit => fail!(
+                Fault::Interrupted,
+                "the deadline of {} passed before {before}: {} since the file was begun",
+                duration(limit),
+                duration(taken)
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// The document of a finished proof.
+    pub fn document(&self, proof: Vec<u8>) -> ProofFile {
+        let srs = &self.opened.srs;
+        ProofFile {
+            registered_proof: self.statement.proof,
+            miner: self.miner,
+            sector: self.sector,
+            comm_r: self.statement.comm_r,
+            comm_d: self.statement.comm_d,
+            proof,
+            parameters: UsedParameters {
+                file: self.opened.porep.identity().params,
+                digest: srs.digest().into(),
+                development: srs.origin() == Origin::Development,
+            },
+        }
+    }
+}
+
+/// A file's clock, from before it is read.
+pub struct Begun {
+    pub timings: Timings,
+    pub started: Instant,
+    /// The longest it may take.
+    pub limit: Option<Duration>,
+}
+
+impl Begun {
+    pub(super) fn now(limit: Option<Duration>) -> Self {
+        Self { timings: Timings::default(), started: Instant::now(), limit }
+    }
+}
+
+/// How a file left the pipeline.
+#[derive(Debug)]
+pub enum Ending {
+    /// Proved, verified and delivered; to where.
+    Proved(String),
+    /// There was a valid proof already; where.
+    Skipped(String),
+    Failed(Error),
+    /// Stopped before its end.
+    Unfinished,
+}
+
+/// A file's end, with all that is known of it.
+pub struct Ended<'a> {
+    pub job: &'a Job,
+    pub ending: Ending,
+    /// None where the file could not be read.
+    pub content: Option<&'a str>,
+    pub proof_type: Option<SealProof>,
+    pub partitions: usize,
+    pub timings: &'a Timings,
+    pub wall: Duration,
+}
+
+/// Where jobs come from and results go to: one file and its proof, or a folder and its journal.
+pub trait Desk: Sync {
+    /// The bytes of a job's file.
+    ///
+    /// # Errors
+    /// It cannot be read, or changed meanwhile.
+    fn read(&self, job: &Job) -> Result<Vec<u8>>;
+
+    /// Where a valid proof of this content is already, if it is; `digest` tells the digest of the parameters that a proof
+    /// type would be proved with now.
+    ///
+    /// # Errors
+    /// Parameters that cannot be opened.
+    fn known(&self, job: &Job, content: &str, digest: &dyn Fn(SealProof) -> Result<String>) -> Result<Option<String>>;
+
+    /// Takes a verified proof; answers where it is now.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<String>;
+
+    /// A file has ended; called once for each job, in the order in which they end.
+    fn ended(&self, ended: Ended<'_>);
+}

@@ -1,0 +1,52 @@
+//! Parameters that are opened once per circuit and shared by all files of a run.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::circuit::{PoRep, SealProof};
+use crate::error::Result;
+use crate::pipeline::job::Opened;
+use crate::pipeline::parameters::Source;
+use crate::report::Progress;
+use crate::srs::Srs;
+use crate::witness::Sizes;
+
+pub(super) struct Shared<'a> {
+    source: &'a Source,
+    progress: &'a Progress,
+    by_type: Mutex<HashMap<SealProof, Arc<Opened>>>,
+}
+
+impl<'a> Shared<'a> {
+    pub fn new(source: &'a Source, progress: &'a Progress) -> Self {
+        Self { source, progress, by_type: Mutex::default() }
+    }
+
+    /// The proof type set up, with its parameters; opened and checked on first use. Types of one circuit share the file.
+    ///
+    /// # Errors
+    /// Those of [`Source::open`]; the next file of the type tries again.
+    pub fn open(&self, proof: SealProof) -> Result<Arc<Opened>> {
+        // Held while opening: whoever comes second wants the same file.
+        let mut by_type = self.by_type.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = by_type.get(&proof) {
+            return Ok(opened.clone());
+        }
+        let porep = PoRep::new(proof)?;
+        let identity = porep.identity();
+        let same = by_type.values().find(|o| o.porep.identity() == identity).map(|o| o.srs.clone());
+        let srs = match same {
+            Some(srs) => srs,
+            None => Arc::new(self.source.open(&porep, self.progress)?),
+        };
+        let sizes = sizes(&srs);
+        let opened = Arc::new(Opened { porep, srs, sizes });
+        by_type.insert(proof, opened.clone());
+        Ok(opened)
+    }
+}
+
+/// The circuit's size, as the parameters' queries tell it.
+fn sizes(srs: &Srs) -> Sizes {
+    Sizes { domain: srs.h().len() + 1, inputs: srs.vk().ic.len(), aux: srs.l().len() }
+}

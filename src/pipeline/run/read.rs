@@ -1,0 +1,138 @@
+//! The first stage: files are read, recognised, checked, and their parameters opened.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::parameters::Shared;
+use super::{contained, Loaded, Report, Run};
+use crate::c1::{self, content_hash};
+use crate::error::{Error, Fault, Result};
+use crate::fail;
+use crate::pipeline::budget::{Order, Reservation};
+use crate::pipeline::device::Device;
+use crate::pipeline::job::{Begun, Ending, File, Job, Opened};
+use crate::report::spans::{Activity, Lane, Stage};
+use crate::report::units::bytes;
+use crate::report::Phase;
+
+const LANE: Lane = Lane { stage: Stage::Read, worker: 0 };
+
+/// What reading a file takes besides its bytes, as a multiple of them: the parsed form, and the typed one made of it.
+const PARSED: u64 = 2;
+/// Reading takes this much whatever the file's size.
+const READ_BYTES: u64 = 4 << 20;
+
+/// What came of a file.
+enum Read {
+    Loaded(Arc<File>, c1::C1),
+    Known(String),
+}
+
+impl Run<'_> {
+    pub(super) fn read_all(
+        &self,
+        jobs: Vec<Job>,
+        parameters: &Shared<'_>,
+        loaded: SyncSender<Loaded>,
+        report: SyncSender<Report>,
+    ) {
+        // The largest partition that was met: what a file that is read ahead must leave free.
+        let largest = AtomicU64::new(0);
+        for job in jobs {
+            let begun = Arc::new(Begun::now(self.deadline));
+            let end = |content, ending| {
+                // The receiver outlives every sender.
+                let _ = report.send(Report::Ended { job: job.clone(), content, begun: begun.clone(), ending });
+            };
+            let order = Order { job: job.index, partition: None };
+            let wanted = (1 + PARSED) * job.bytes + READ_BYTES;
+            if wanted > self.budget.total() {
+                let (need, have) = (bytes(wanted), bytes(self.budget.total()));
+                let message =
+                    format!("{}: reading it takes {need}, and the budget has {have}; raise --memory", job.name);
+                end(None, Ending::Failed(Error::new(Fault::Usage, message)));
+                continue;
+            }
+            let keep = largest.load(Ordering::Relaxed).min(self.budget.total() - wanted);
+            let Some(mut memory) = self.reserve(LANE, &self.budget, wanted, keep, order) else {
+                end(None, Ending::Unfinished);
+                continue;
+            };
+            let mut content = None;
+            let read = {
+                let _working = self.recorder.begin(LANE, Activity::Work { job: job.index, partition: None });
+                contained(Stage::Read, || self.read_one(&job, parameters, &begun, &mut content, &memory))
+            };
+            match read {
+                Ok(Read::Loaded(file, c1)) => {
+                    memory.shrink_to(PARSED * job.bytes);
+                    largest.fetch_max(file.opened.sizes.assignment_bytes(), Ordering::Relaxed);
+                    let _waiting = self.recorder.begin(LANE, Activity::AwaitsOutput);
+                    let _ = loaded.send(Loaded { file, vanilla: c1.vanilla, memory });
+                }
+                Ok(Read::Known(proof)) => end(content, Ending::Skipped(proof)),
+                Err(error) => end(content, Ending::Failed(error)),
+            }
+        }
+    }
+
+    fn read_one(
+        &self,
+        job: &Job,
+        parameters: &Shared<'_>,
+        begun: &Arc<Begun>,
+        content: &mut Option<String>,
+        memory: &Reservation,
+    ) -> Result<Read> {
+        let start = Instant::now();
+        let bytes = self.desk.read(job)?;
+        let hash = content_hash(&bytes);
+        *content = Some(hash.clone());
+        let digest = |proof| Ok(parameters.open(proof)?.srs.digest().to_owned());
+        if let Some(proof) = self.desk.known(job, &hash, &digest)? {
+            return Ok(Read::Known(proof));
+        }
+        let c1 = c1::read(&job.name, &bytes, &self.options)?;
+        begun.timings.add(Phase::Read, start.elapsed(), bytes.len() as u64);
+        drop(bytes);
+        let start = Instant::now();
+        let opened = parameters.open(c1.statement.proof)?;
+        begun.timings.add(Phase::Parameters, start.elapsed(), 0);
+        self.check_fits(job, &opened, memory)?;
+        if self.check_c1 {
+            let porep = &opened.porep;
+            let challenges = (porep.partitions() * porep.challenges_per_partition()) as u64;
+            let check = || self.synthesis.install(|| porep.check_vanilla(&c1.statement, &c1.vanilla));
+            begun.timings.time(Phase::Check, challenges, check).map_err(|e| e.context(job.name.clone()))?;
+        }
+        Ok(Read::Loaded(Arc::new(File::new(job.clone(), hash, &c1, opened, begun.clone())), c1))
+    }
+
+    /// # Errors
+    /// Not even one partition at a time fits into the budget.
+    fn check_fits(&self, job: &Job, opened: &Opened, memory: &Reservation) -> Result<()> {
+        let workspace = self.workspace(opened);
+        let need = memory.bytes() + workspace + opened.sizes.assignment_bytes();
+        if need > self.budget.total() {
+            fail!(
+                Fault::Usage,
+                "{}: a partition needs {} ({} for its assignment, {} for the devices' work, {} for the file), and the budget has \
+                 {}; raise --memory",
+                job.name,
+                bytes(need),
+                bytes(opened.sizes.assignment_bytes()),
+                bytes(workspace),
+                bytes(memory.bytes()),
+                bytes(self.budget.total())
+            );
+        }
+        Ok(())
+    }
+
+    /// What all devices need beside the assignments of their partitions.
+    pub(super) fn workspace(&self, opened: &Opened) -> u64 {
+        self.devices.iter().map(|d: &Device| d.workspace_bytes(&opened.sizes)).sum()
+    }
+}

@@ -1,0 +1,131 @@
+//! The middle stages: circuits are built one by one, and synthesized on the pool.
+
+use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::Arc;
+
+use blstrs::Scalar as Fr;
+use rayon::Scope;
+
+use super::{contained, Held, Loaded, Numbers, Ready, Report, Run};
+use crate::circuit::{PartitionCircuit, VanillaProofs};
+use crate::error::Result;
+use crate::pipeline::budget::{Budget, Order, Reservation};
+use crate::pipeline::job::File;
+use crate::pipeline::stages;
+use crate::report::spans::{Activity, Lane, Stage};
+
+const LANE: Lane = Lane { stage: Stage::Circuit, worker: 0 };
+
+/// A partition's circuit, built; None where no device wants its assignment.
+type Built = (Vec<Fr>, Option<PartitionCircuit>);
+
+impl Run<'_> {
+    pub(super) fn synthesize_all(
+        &self,
+        files: Receiver<Loaded>,
+        places: &Arc<Budget>,
+        ready: SyncSender<Ready>,
+        report: SyncSender<Report>,
+    ) {
+        let numbers = Numbers::default();
+        // Memory of the devices beside assignments: grows to what the largest circuit so far needs.
+        let mut workspace: Vec<Reservation> = Vec::new();
+        self.synthesis.in_place_scope(|scope| {
+            while let Some(Loaded { file, vanilla, memory }) = self.receive(LANE, &files) {
+                let order = Order { job: file.job.index, partition: None };
+                let held: u64 = workspace.iter().map(Reservation::bytes).sum();
+                let more = self.workspace(&file.opened).saturating_sub(held);
+                workspace.extend(self.reserve(LANE, &self.budget, more, 0, order));
+                for partition in 0..file.opened.porep.partitions() {
+                    let begun = self.begin_partition(&file, &vanilla, partition, places);
+                    match begun {
+                        Ok(Some((built, held))) => {
+                            let (ready, report) = (ready.clone(), report.clone());
+                            self.spawn(scope, &numbers, file.clone(), partition, built, held, ready, report);
+                        }
+                        other => self.report(&report, &file, partition, other.map(|_| None)),
+                    }
+                }
+                // The last circuit holds its own copy of what it needs.
+                drop((vanilla, memory));
+            }
+        });
+    }
+
+    /// Waits for memory and a place, and builds the circuit. None when it is not worth it any more.
+    fn begin_partition(
+        &self,
+        file: &Arc<File>,
+        vanilla: &VanillaProofs,
+        partition: usize,
+        places: &Arc<Budget>,
+    ) -> Result<Option<(Built, Held)>> {
+        let order = Order { job: file.job.index, partition: Some(partition) };
+        if self.is_over(file) {
+            return Ok(None);
+        }
+        let bytes = file.opened.sizes.assignment_bytes();
+        let place = {
+            let _waiting = self.recorder.begin(LANE, Activity::AwaitsOutput);
+            places.reserve(1, 0, order, self.stop)
+        };
+        let memory = self.reserve(LANE, &self.budget, bytes, 0, order);
+        let (Some(_place), Some(memory)) = (place, memory) else {
+            return Ok(None);
+        };
+        if self.is_over(file) {
+            return Ok(None);
+        }
+        file.check_deadline("its circuit was built")?;
+        let _working = self.work(LANE, file, partition);
+        let built = contained(Stage::Circuit, || self.build(file, vanilla, partition))?;
+        Ok(Some((built, Held { memory, _place })))
+    }
+
+    fn build(&self, file: &File, vanilla: &VanillaProofs, partition: usize) -> Result<Built> {
+        let porep = &file.opened.porep;
+        let inputs = porep.public_inputs(&file.statement, partition)?;
+        let wanted = self.devices.iter().any(|d| d.needs_assignment());
+        let circuit = wanted.then(|| stages::circuit(porep, &file.statement, vanilla, partition, file.timings()));
+        Ok((inputs, circuit.transpose()?))
+    }
+
+    #[allow(clippy::too_many_arguments)] // Everything that the task takes with it.
+    fn spawn<'scope>(
+        &'scope self,
+        scope: &Scope<'scope>,
+        numbers: &'scope Numbers,
+        file: Arc<File>,
+        partition: usize,
+        (inputs, circuit): Built,
+        held: Held,
+        ready: SyncSender<Ready>,
+        report: SyncSender<Report>,
+    ) {
+        scope.spawn(move |_| {
+            if self.is_over(&file) {
+                return self.report(&report, &file, partition, Ok(None));
+            }
+            let number = numbers.take();
+            let assignment = {
+                let _working = self.work(Lane { stage: Stage::Synthesis, worker: number }, &file, partition);
+                contained(Stage::Synthesis, || {
+                    file.check_deadline("its synthesis began")?;
+                    let sizes = file.opened.sizes;
+                    circuit.map(|c| stages::synthesis(c, sizes, partition, file.timings())).transpose()
+                })
+            };
+            numbers.give_back(number);
+            match assignment {
+                Ok(assignment) => {
+                    let item = Ready { file, partition, inputs, assignment, held };
+                    if let Err(unsent) = ready.send(item) {
+                        // No device is left; their stage says why.
+                        self.report(&report, &unsent.0.file, partition, Ok(None));
+                    }
+                }
+                Err(error) => self.report(&report, &file, partition, Err(error)),
+            }
+        });
+    }
+}

@@ -1,0 +1,276 @@
+//! The staged pipeline with the simulator as its device: proofs that verify and cost no time.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use cuzk::c1::{self, Format, ReadOptions, SampleOptions};
+use cuzk::circuit::{PoRep, SealProof};
+use cuzk::error::{Error, Fault, Result};
+use cuzk::groth16::check_proofs;
+use cuzk::pipeline::budget::Budget;
+use cuzk::pipeline::device::{pool, Device};
+use cuzk::pipeline::job::{Desk, Ended, Ending, File, Job};
+use cuzk::pipeline::parameters::Source;
+use cuzk::pipeline::run::Run;
+use cuzk::pipeline::stages;
+use cuzk::pipeline::stop::Stop;
+use cuzk::report::spans::{Activity, Lane, Recorder, Snapshot, Span, Stage};
+use cuzk::report::Progress;
+use cuzk::srs::Lookup;
+
+/// Files by their content, and what became of them.
+#[derive(Default)]
+struct Memory {
+    files: Vec<Vec<u8>>,
+    /// What delivering a file does besides: by job.
+    on_deliver: BTreeMap<usize, fn()>,
+    known: BTreeMap<usize, &'static str>,
+    delivered: Mutex<BTreeMap<usize, Vec<u8>>>,
+    ended: Mutex<Vec<(usize, Ending)>>,
+    stop_after_first: Option<&'static Stop>,
+}
+
+impl Desk for Memory {
+    fn read(&self, job: &Job) -> Result<Vec<u8>> {
+        Ok(self.files[job.index].clone())
+    }
+
+    fn known(&self, job: &Job, content: &str, digest: &dyn Fn(SealProof) -> Result<String>) -> Result<Option<String>> {
+        assert_eq!(content, c1::content_hash(&self.files[job.index]));
+        assert_eq!(digest(SealProof::StackedDrg2KiBV1_1)?.len(), 32);
+        Ok(self.known.get(&job.index).map(|s| s.to_string()))
+    }
+
+    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<String> {
+        if let Some(action) = self.on_deliver.get(&file.job.index) {
+            action();
+        }
+        self.delivered.lock().unwrap().insert(file.job.index, proof);
+        Ok(format!("proof of {}", file.job.name))
+    }
+
+    fn ended(&self, ended: Ended<'_>) {
+        if let Some(stop) = self.stop_after_first {
+            stop.request();
+        }
+        self.ended.lock().unwrap().push((ended.job.index, ended.ending));
+    }
+}
+
+impl Memory {
+    fn jobs(&self) -> Vec<Job> {
+        let job =
+            |(index, bytes): (usize, &Vec<u8>)| Job { index, name: format!("file {index}"), bytes: bytes.len() as u64 };
+        self.files.iter().enumerate().map(job).collect()
+    }
+
+    /// Each job's ending; every job must have ended exactly once.
+    fn endings(self) -> BTreeMap<usize, Ending> {
+        let (count, ended) = (self.files.len(), self.ended.into_inner().unwrap());
+        assert_eq!(ended.len(), count, "every job ends once");
+        let endings: BTreeMap<_, _> = ended.into_iter().collect();
+        assert_eq!(endings.len(), count);
+        endings
+    }
+}
+
+fn sample(seed: u64) -> Vec<u8> {
+    let options = SampleOptions { seed, ..SampleOptions::default() };
+    let c1 = c1::sample(SealProof::StackedDrg2KiBV1_1, &options).unwrap();
+    c1::write(&c1, Format::Json).unwrap()
+}
+
+fn source() -> &'static Source {
+    static SOURCE: OnceLock<Source> = OnceLock::new();
+    SOURCE.get_or_init(|| {
+        let lookup = Lookup { folder: common::dev_params(), folder_source: "tests".into(), recheck: false };
+        // The digest is computed once for this process and the next ones.
+        let verdicts = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("digests.json"));
+        Source { lookup, development: true, verdicts }
+    })
+}
+
+struct Settings {
+    devices: Vec<Device>,
+    budget: u64,
+    in_flight: usize,
+    deadline: Option<Duration>,
+    check_c1: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let devices = vec![Device::Simulator { delay: Duration::ZERO, synthesis: false }];
+        Self { devices, budget: 8 << 30, in_flight: 4, deadline: None, check_c1: true }
+    }
+}
+
+fn run(desk: &Memory, settings: &Settings, stop: &Stop) -> Snapshot {
+    let recorder = Recorder::default();
+    let synthesis = pool("synthesis", 2).unwrap();
+    let run = Run {
+        devices: &settings.devices,
+        synthesis: &synthesis,
+        budget: Budget::new(settings.budget),
+        in_flight: settings.in_flight,
+        source: source(),
+        options: ReadOptions::default(),
+        check_c1: settings.check_c1,
+        deadline: settings.deadline,
+        stop,
+        recorder: &recorder,
+        progress: &Progress::silent(),
+        desk,
+    };
+    run.run(desk.jobs());
+    recorder.snapshot()
+}
+
+fn error(ending: &Ending) -> &Error {
+    match ending {
+        Ending::Failed(error) => error,
+        other => panic!("expected a failure, got {other:?}"),
+    }
+}
+
+#[test]
+fn one_bad_file_fails_alone_and_the_others_proofs_verify() {
+    let mut changed = sample(3);
+    let at = changed.len() / 2;
+    changed.truncate(at);
+    let files = vec![sample(1), b"<html>".to_vec(), sample(2), changed, sample(1)];
+    let desk = Memory { files, ..Memory::default() };
+    run(&desk, &Settings::default(), &Stop::new());
+    let porep = PoRep::new(SealProof::StackedDrg2KiBV1_1).unwrap();
+    let vk = source().verifying_key(&porep).unwrap().vk;
+    let delivered = desk.delivered.lock().unwrap().clone();
+    for (job, proof) in &delivered {
+        let c1 = c1::read("file", &desk.files[*job], &ReadOptions::default()).unwrap();
+        let inputs = porep.public_inputs(&c1.statement, 0).unwrap();
+        check_proofs(&vk, &stages::decode(proof).unwrap(), &[inputs]).unwrap();
+    }
+    assert_eq!(delivered.keys().copied().collect::<Vec<_>>(), [0, 2, 4]);
+    let endings = desk.endings();
+    for job in [0, 2, 4] {
+        assert!(matches!(&endings[&job], Ending::Proved(place) if *place == format!("proof of file {job}")));
+    }
+    assert_eq!((error(&endings[&1]).fault(), error(&endings[&3]).fault()), (Fault::Input, Fault::Input));
+    assert!(error(&endings[&1]).to_string().contains("file 1: this is HTML"), "{}", error(&endings[&1]));
+}
+
+#[test]
+fn a_panic_fails_its_file_and_not_the_run() {
+    let mut desk = Memory { files: vec![sample(1), sample(2), sample(3)], ..Memory::default() };
+    desk.on_deliver.insert(1, || panic!("planted"));
+    run(&desk, &Settings::default(), &Stop::new());
+    let endings = desk.endings();
+    assert!(matches!(endings[&0], Ending::Proved(_)) && matches!(endings[&2], Ending::Proved(_)));
+    let message = error(&endings[&1]).to_string();
+    assert!(message.contains("panic in the write stage: planted"), "{message}");
+}
+
+#[test]
+fn known_files_are_skipped() {
+    let mut desk = Memory { files: vec![sample(1), sample(2)], ..Memory::default() };
+    desk.known.insert(0, "yesterday's proof");
+    run(&desk, &Settings::default(), &Stop::new());
+    assert_eq!(desk.delivered.lock().unwrap().len(), 1);
+    let endings = desk.endings();
+    assert!(matches!(&endings[&0], Ending::Skipped(place) if place == "yesterday's proof"));
+}
+
+#[test]
+fn a_stop_ends_every_job() {
+    static STOP: Stop = Stop::new();
+    let files = (1..=6).map(sample).collect();
+    let desk = Memory { files, stop_after_first: Some(&STOP), ..Memory::default() };
+    let settings = Settings {
+        devices: vec![Device::Simulator { delay: Duration::from_millis(200), synthesis: false }],
+        ..Settings::default()
+    };
+    run(&desk, &settings, &STOP);
+    let delivered = desk.delivered.lock().unwrap().len();
+    let endings = desk.endings();
+    let unfinished = endings.values().filter(|e| matches!(e, Ending::Unfinished)).count();
+    assert_eq!(delivered + unfinished, 6);
+    assert!((1..=2).contains(&delivered), "the first, and what was on the device: {delivered}");
+}
+
+#[test]
+fn a_budget_that_no_partition_fits_is_an_error_with_the_figure() {
+    let settings = Settings { devices: vec![Device::cpu(1).unwrap()], budget: 300 << 20, ..Settings::default() };
+    let desk = Memory { files: vec![sample(1)], ..Memory::default() };
+    run(&desk, &settings, &Stop::new());
+    let endings = desk.endings();
+    let e = error(&endings[&0]);
+    assert_eq!(e.fault(), Fault::Usage);
+    assert!(e.to_string().contains("a partition needs") && e.to_string().contains("--memory"), "{e}");
+}
+
+#[test]
+fn a_deadline_fails_the_file_that_misses_it() {
+    let settings = Settings {
+        devices: vec![Device::Simulator { delay: Duration::from_millis(300), synthesis: false }],
+        deadline: Some(Duration::from_millis(250)),
+        ..Settings::default()
+    };
+    let desk = Memory { files: vec![sample(1)], ..Memory::default() };
+    run(&desk, &settings, &Stop::new());
+    let endings = desk.endings();
+    assert!(error(&endings[&0]).to_string().contains("deadline"), "{}", error(&endings[&0]));
+}
+
+#[test]
+fn a_changed_hash_is_found_by_the_vanilla_check() {
+    let text = String::from_utf8(sample(1)).unwrap();
+    let c1: serde_json::Value = serde_json::from_str(&text).unwrap();
+    // The same proof under another seed has other challenges.
+    let mut other = c1.clone();
+    other["seed"][5] = serde_json::json!(c1["seed"][5].as_u64().unwrap() ^ 1);
+    let desk = Memory { files: vec![other.to_string().into_bytes()], ..Memory::default() };
+    run(&desk, &Settings::default(), &Stop::new());
+    let endings = desk.endings();
+    assert_eq!(error(&endings[&0]).fault(), Fault::Input);
+    assert!(error(&endings[&0]).to_string().contains("partition 0"), "{}", error(&endings[&0]));
+}
+
+/// The device's spans of work.
+fn device_work(snapshot: &Snapshot) -> Vec<Span> {
+    let device = Lane { stage: Stage::Device, worker: 0 };
+    let works = |s: &&Span| s.lane == device && matches!(s.activity, Activity::Work { .. });
+    snapshot.spans.iter().filter(works).copied().collect()
+}
+
+/// With a device that leaves the cores free and takes as long as a synthesis, N files take at most (N + 2) / 2N of the
+/// time they would take one after another, and the device hardly waits.
+#[test]
+fn synthesis_and_device_overlap() {
+    const FILES: usize = 6;
+    let c1 = c1::read("sample", &sample(1), &ReadOptions::default()).unwrap();
+    let porep = PoRep::new(c1.statement.proof).unwrap();
+    let start = Instant::now();
+    cuzk::witness::synthesize(porep.circuit(&c1.statement, &c1.vanilla, 0).unwrap()).unwrap();
+    let delay = start.elapsed();
+
+    let settings = Settings { devices: vec![Device::Simulator { delay, synthesis: true }], ..Settings::default() };
+    let desk = Memory { files: (1..=FILES as u64).map(sample).collect(), ..Memory::default() };
+    source().open(&porep, &Progress::silent()).unwrap();
+    let start = Instant::now();
+    let snapshot = run(&desk, &settings, &Stop::new());
+    let wall = start.elapsed();
+    assert_eq!(desk.delivered.lock().unwrap().len(), FILES);
+    let work = device_work(&snapshot);
+    let unoverlapped = 2 * delay * FILES as u32;
+    let ratio = wall.as_secs_f64() / unoverlapped.as_secs_f64();
+    let limit = (FILES + 2) as f64 / (2 * FILES) as f64;
+    assert!(ratio <= limit, "{wall:?} of {unoverlapped:?}: {ratio:.3}, at most {limit:.3}");
+    let busy: Duration = work.iter().map(|s| s.end - s.start).sum();
+    let whole = work.last().unwrap().end - work[0].start;
+    let share = busy.as_secs_f64() / whole.as_secs_f64();
+    println!("wall {wall:?}, {ratio:.3} of the unoverlapped time; device busy {:.1} %", share * 100.0);
+    assert!(share >= 0.95, "device busy {share:.3}");
+}
