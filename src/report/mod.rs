@@ -1,12 +1,27 @@
-//! Phases of a proof, their timings as a table or JSON, memory, progress. Nothing here reads flags or environment.
+//! Phases of a proof, their timings as a table or JSON, memory, progress; of a batch, its report, trace, timeline picture,
+//! metrics and live display. Nothing here reads flags or environment.
 
+mod batch;
+mod lanes;
+mod live;
 mod memory;
+mod merge;
+pub mod metrics;
 mod phase;
 mod progress;
+mod record;
+#[cfg(test)]
+mod samples;
 pub mod spans;
+mod summary;
+mod text;
+pub mod timeline;
 mod timings;
+pub mod trace;
 pub mod units;
 
+pub use batch::{BatchReport, Counts};
+pub use live::{Live, Mode};
 pub use memory::{Memory, MemorySampler};
 pub use phase::Phase;
 pub use progress::{Progress, Task};

@@ -1,7 +1,9 @@
 //! Who did what when: the spans of a run's stages, from which tables, traces and pictures are made.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -102,9 +104,19 @@ pub struct FileRecord {
     pub timings: Value,
 }
 
+/// What is known of a file before its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Job {
+    /// The file's name for people.
+    pub name: String,
+    /// Known once it is read.
+    pub partitions: Option<usize>,
+}
+
 /// Collects spans, queue depths and outcomes from all threads of a run.
 pub struct Recorder {
     origin: Instant,
+    started: Duration,
     state: Mutex<State>,
 }
 
@@ -113,12 +125,23 @@ struct State {
     spans: Vec<Span>,
     running: Vec<(Lane, Activity, Duration)>,
     queues: [usize; Stage::ALL.len()],
+    jobs: Vec<(usize, Job)>,
     files: Vec<FileRecord>,
+}
+
+/// How much of a recorder's history was seen: see [`Recorder::news`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    spans: usize,
+    jobs: usize,
+    files: usize,
 }
 
 /// A copy of what a recorder knows.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
+    /// When the run started, since the Unix epoch.
+    pub started: Duration,
     /// Time since the start of the run.
     pub now: Duration,
     /// What has ended, in the order in which it ended.
@@ -127,13 +150,54 @@ pub struct Snapshot {
     pub running: Vec<(Lane, Activity, Duration)>,
     /// Items that wait in front of each stage, by `Stage as usize`.
     pub queues: [usize; Stage::ALL.len()],
+    /// Files that were announced, by their place in the run's order.
+    pub jobs: BTreeMap<usize, Job>,
     /// Files that have ended, in the order in which they did.
     pub files: Vec<FileRecord>,
 }
 
+impl Snapshot {
+    /// Every span: those that have ended, then what goes on, up to now.
+    pub fn all_spans(&self) -> impl Iterator<Item = Span> + '_ {
+        let running = self.running.iter().map(|(lane, activity, start)| Span {
+            lane: *lane,
+            activity: *activity,
+            start: *start,
+            end: self.now.max(*start),
+        });
+        self.spans.iter().copied().chain(running)
+    }
+
+    /// The names of all files that were announced or have ended.
+    pub fn names(&self) -> Names<'_> {
+        let ended = self.files.iter().map(|file| (file.job, file.name.as_str()));
+        Names(self.jobs.iter().map(|(job, known)| (*job, known.name.as_str())).chain(ended).collect())
+    }
+
+    /// Partitions that a device has finished, each counted once however often it was tried.
+    pub fn device_partitions(&self) -> BTreeSet<(usize, usize)> {
+        let finished = |span: &Span| match span.activity {
+            Activity::Work { job, partition: Some(k) } if span.lane.stage == Stage::Device => Some((job, k)),
+            _ => None,
+        };
+        self.spans.iter().filter_map(finished).collect()
+    }
+}
+
+/// The files' names by their place in the run's order.
+pub struct Names<'a>(BTreeMap<usize, &'a str>);
+
+impl Names<'_> {
+    /// The file's name, or its place (counted from 1) where nobody told a name.
+    pub fn get(&self, job: usize) -> Cow<'_, str> {
+        self.0.get(&job).map_or_else(|| format!("file {}", job + 1).into(), |name| (*name).into())
+    }
+}
+
 impl Default for Recorder {
     fn default() -> Self {
-        Self { origin: Instant::now(), state: Mutex::default() }
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { origin: Instant::now(), started, state: Mutex::default() }
     }
 }
 
@@ -150,6 +214,11 @@ impl Recorder {
         self.state().queues[stage as usize] = depth;
     }
 
+    /// A file's turn has come; said again when more is known of it. Displays show it as started.
+    pub fn announce(&self, job: usize, name: &str, partitions: Option<usize>) {
+        self.state().jobs.push((job, Job { name: name.to_owned(), partitions }));
+    }
+
     /// A file has ended.
     pub fn file(&self, record: FileRecord) {
         self.state().files.push(record);
@@ -157,14 +226,24 @@ impl Recorder {
 
     /// A copy of everything up to now.
     pub fn snapshot(&self) -> Snapshot {
+        self.news(&mut Seen::default())
+    }
+
+    /// A copy in which spans, announcements and ended files are only those that were not seen yet; they count as seen
+    /// afterwards. For displays that look often: a long run's history is not copied each time.
+    pub fn news(&self, seen: &mut Seen) -> Snapshot {
         let state = self.state();
-        Snapshot {
+        let news = Snapshot {
+            started: self.started,
             now: self.origin.elapsed(),
-            spans: state.spans.clone(),
+            spans: state.spans.iter().skip(seen.spans).copied().collect(),
             running: state.running.clone(),
             queues: state.queues,
-            files: state.files.clone(),
-        }
+            jobs: state.jobs.iter().skip(seen.jobs).cloned().collect(),
+            files: state.files.iter().skip(seen.files).cloned().collect(),
+        };
+        *seen = Seen { spans: state.spans.len(), jobs: state.jobs.len(), files: state.files.len() };
+        news
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -212,6 +291,38 @@ mod tests {
         let span = after.spans[0];
         assert_eq!((span.lane, span.activity), (lane, activity));
         assert!(span.start <= span.end && span.end <= after.now);
+    }
+
+    #[test]
+    fn news_are_told_once() {
+        let recorder = Recorder::default();
+        let mut seen = Seen::default();
+        let lane = Lane { stage: Stage::Device, worker: 0 };
+        recorder.announce(0, "a", None);
+        recorder.announce(0, "a", Some(2));
+        drop(recorder.begin(lane, Activity::Work { job: 0, partition: Some(0) }));
+        let first = recorder.news(&mut seen);
+        assert_eq!((first.spans.len(), first.jobs[&0].partitions), (1, Some(2)));
+        drop(recorder.begin(lane, Activity::Work { job: 0, partition: Some(1) }));
+        let second = recorder.news(&mut seen);
+        assert_eq!((second.spans.len(), second.jobs.len()), (1, 0));
+        assert!(recorder.news(&mut seen).spans.is_empty());
+        assert_eq!(recorder.snapshot().spans.len(), 2);
+    }
+
+    #[test]
+    fn partitions_count_once_and_names_fall_back_to_places() {
+        let recorder = Recorder::default();
+        let (device, read) = (Lane { stage: Stage::Device, worker: 0 }, Lane { stage: Stage::Read, worker: 0 });
+        for (lane, partition) in [(device, Some(0)), (device, Some(0)), (device, None), (read, Some(1))] {
+            drop(recorder.begin(lane, Activity::Work { job: 4, partition }));
+        }
+        let _running = recorder.begin(device, Activity::Work { job: 4, partition: Some(3) });
+        recorder.announce(4, "a.json", None);
+        let snapshot = recorder.snapshot();
+        assert_eq!(snapshot.device_partitions(), BTreeSet::from([(4, 0)]));
+        assert_eq!((snapshot.spans.len(), snapshot.all_spans().count()), (4, 5));
+        assert_eq!((snapshot.names().get(4), snapshot.names().get(0)), ("a.json".into(), "file 1".into()));
     }
 
     #[test]

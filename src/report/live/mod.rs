@@ -1,0 +1,195 @@
+//! What a batch is doing, while it does: bars on a terminal, a plain line per event elsewhere.
+
+mod state;
+
+use std::io::{self, Write};
+use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::spans::{Recorder, Seen, Stage};
+use state::{Event, State};
+
+/// How often the recorder is looked at.
+const INTERVAL: Duration = Duration::from_millis(200);
+/// Steps of the batch's bar per file.
+const STEPS: f64 = 1000.0;
+
+/// How a batch shows itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A bar for the batch and a line per stage on standard error; plain lines where it cannot redraw a line.
+    Bars { colour: bool },
+    /// A line per event on standard error.
+    Lines,
+    /// Nothing.
+    Silent,
+}
+
+/// The display of a running batch, until stopped or dropped.
+pub struct Live {
+    screen: Arc<Screen>,
+    /// Dropping the sender wakes and ends the thread.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+enum Screen {
+    Silent,
+    Lines(Mutex<Box<dyn Write + Send>>),
+    Bars(Bars),
+}
+
+impl Live {
+    /// Shows what the recorder is told of a batch of `total` files. Silent, it starts no thread and copies nothing.
+    pub fn new(mode: Mode, recorder: Arc<Recorder>, total: usize) -> Self {
+        let screen = match mode {
+            Mode::Silent => Screen::Silent,
+            Mode::Lines => Screen::Lines(Mutex::new(Box::new(io::stderr()))),
+            Mode::Bars { .. } if ProgressDrawTarget::stderr().is_hidden() => {
+                return Self::new(Mode::Lines, recorder, total)
+            }
+            Mode::Bars { colour } => Screen::Bars(Bars::new(ProgressDrawTarget::stderr(), colour, total)),
+        };
+        Self::start(screen, recorder, total)
+    }
+
+    /// A line per event to any writer.
+    pub fn lines_to(out: Box<dyn Write + Send>, recorder: Arc<Recorder>, total: usize) -> Self {
+        Self::start(Screen::Lines(Mutex::new(out)), recorder, total)
+    }
+
+    /// Where no thread can be started, only what happens is not shown: the work goes on.
+    fn start(screen: Screen, recorder: Arc<Recorder>, total: usize) -> Self {
+        let screen = Arc::new(screen);
+        if matches!(*screen, Screen::Silent) {
+            return Self { screen, stop: None, thread: None };
+        }
+        let (stop, stopped) = channel::<()>();
+        let shown = screen.clone();
+        let show = move || {
+            let (mut state, mut seen) = (State::new(total), Seen::default());
+            loop {
+                let last = stopped.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout);
+                let events = state.learn(recorder.news(&mut seen));
+                shown.show(&state, &events);
+                if last {
+                    break;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("live display".into()).spawn(show).ok();
+        Self { screen, stop: Some(stop), thread }
+    }
+
+    /// Prints one line, above the bars where there are bars; nothing when silent.
+    pub fn line(&self, line: &str) {
+        self.screen.line(line);
+    }
+
+    /// Shows what is left to be shown, then removes the bars. Later lines are printed still.
+    pub fn stop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // The work matters, not its commentary: a panic of the display is no failure of the batch.
+            let _ = thread.join();
+            if let Screen::Bars(bars) = &*self.screen {
+                bars.remove();
+            }
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Screen {
+    fn show(&self, state: &State, events: &[Event]) {
+        for event in events {
+            match (self, event) {
+                // Bars tell what has started, how far it is and how many were skipped.
+                (Screen::Bars(_), Event::Started(_) | Event::Partition(_) | Event::Skipped(_)) => {}
+                (_, Event::Started(line) | Event::Partition(line) | Event::Ended(line) | Event::Skipped(line)) => {
+                    self.line(line);
+                }
+            }
+        }
+        if let Screen::Bars(bars) = self {
+            bars.update(state);
+        }
+    }
+
+    /// A line that cannot be written is dropped, as with all commentary.
+    fn line(&self, line: &str) {
+        match self {
+            Screen::Silent => {}
+            Screen::Lines(out) => {
+                let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+            }
+            // The bars' own `println` leaves the cursor in the line where no bar is left.
+            Screen::Bars(bars) => {
+                let _ = bars.all.suspend(|| writeln!(io::stderr(), "{line}"));
+            }
+        }
+    }
+}
+
+struct Bars {
+    all: MultiProgress,
+    batch: ProgressBar,
+    stages: [ProgressBar; Stage::ALL.len()],
+}
+
+impl Bars {
+    fn new(target: ProgressDrawTarget, colour: bool, total: usize) -> Self {
+        let all = MultiProgress::with_draw_target(target);
+        let (batch, stage) = match colour {
+            true => ("[{bar:24.cyan/blue}] {wide_msg}", "  {prefix:<10.cyan}{wide_msg}"),
+            false => ("[{bar:24}] {wide_msg}", "  {prefix:<10}{wide_msg}"),
+        };
+        let bar = |template| {
+            // The templates are constants; should indicatif refuse one, its own default style still tells the position.
+            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+            let bar = all.add(ProgressBar::new(steps(total as f64)));
+            bar.set_style(style.progress_chars("=> "));
+            bar
+        };
+        let batch = bar(batch);
+        let stages = Stage::ALL.map(|of| {
+            let line = bar(stage);
+            line.set_prefix(of.name());
+            line
+        });
+        Self { all, batch, stages }
+    }
+
+    fn update(&self, state: &State) {
+        self.batch.set_position(steps(state.done()));
+        self.batch.set_message(state.batch_line());
+        for (line, stage) in self.stages.iter().zip(Stage::ALL) {
+            line.set_message(state.stage_line(stage));
+        }
+    }
+
+    fn remove(&self) {
+        for bar in self.stages.iter().chain([&self.batch]) {
+            bar.finish_and_clear();
+            self.all.remove(bar);
+        }
+    }
+}
+
+fn steps(files: f64) -> u64 {
+    // Positive and far below 2^64; `as` saturates.
+    (files * STEPS).round() as u64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! What the live display knows: the sum of a recorder's news, and the lines that say it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::report::batch::Counts;
+use crate::report::spans::{Activity, FileRecord, Job, Lane, Outcome, Snapshot, Span, Stage};
+use crate::report::text::{shortened, visible};
+use crate::report::units::duration;
+use crate::report::Unit;
+
+/// Columns of a file's name in a stage's line.
+const NAME: usize = 28;
+
+/// Something that happened, as a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    Started(String),
+    Partition(String),
+    /// A file ended that this run worked on.
+    Ended(String),
+    /// A file that an earlier run proved.
+    Skipped(String),
+}
+
+/// All that was told up to now.
+#[derive(Default)]
+pub struct State {
+    total: usize,
+    now: Duration,
+    jobs: BTreeMap<usize, Job>,
+    /// Partitions that a device has finished, of files that have not ended.
+    finished: BTreeMap<usize, BTreeSet<usize>>,
+    partitions: usize,
+    counts: Counts,
+    running: Vec<(Lane, Activity, Duration)>,
+    queues: [usize; Stage::ALL.len()],
+}
+
+impl State {
+    /// Nothing yet, of `total` files.
+    pub fn new(total: usize) -> Self {
+        Self { total, ..Self::default() }
+    }
+
+    /// Takes in what is new; says what happened: files that started, partitions, files that ended.
+    pub fn learn(&mut self, news: Snapshot) -> Vec<Event> {
+        let mut events = Vec::new();
+        for (job, known) in news.jobs {
+            let name = visible(&known.name);
+            if self.jobs.insert(job, known).is_none() {
+                events.push(Event::Started(format!("{name}: started")));
+            }
+        }
+        events.extend(news.spans.iter().filter_map(|span| self.partition(span)).map(Event::Partition));
+        events.extend(news.files.iter().map(|file| self.ended(file)));
+        (self.now, self.queues, self.running) = (news.now, news.queues, news.running);
+        self.running.sort_by_key(|(lane, ..)| *lane);
+        events
+    }
+
+    fn partition(&mut self, span: &Span) -> Option<String> {
+        let Activity::Work { job, partition: Some(k) } = span.activity else { return None };
+        if span.lane.stage != Stage::Device || !self.finished.entry(job).or_default().insert(k) {
+            return None;
+        }
+        self.partitions += 1;
+        let wall = duration(span.end.saturating_sub(span.start));
+        Some(format!("{}: partition {} done in {wall}", self.name(job), self.place(job, k)))
+    }
+
+    /// `3 of 10`, or `3` where the number is not known.
+    fn place(&self, job: usize, partition: usize) -> String {
+        match self.jobs.get(&job).and_then(|known| known.partitions) {
+            Some(all) => format!("{} of {all}", partition + 1),
+            None => (partition + 1).to_string(),
+        }
+    }
+
+    fn name(&self, job: usize) -> String {
+        self.jobs.get(&job).map_or_else(|| format!("file {}", job + 1), |known| visible(&known.name))
+    }
+
+    fn ended(&mut self, file: &FileRecord) -> Event {
+        self.finished.remove(&file.job);
+        self.counts = self.counts.plus(&Counts::of([file]));
+        let name = visible(&file.name);
+        let place = format!("{} of {}", self.counts.total(), Unit::Files.amount(self.total as u64));
+        match &file.outcome {
+            Outcome::Proved { .. } => {
+                let partitions = Unit::Partitions.amount(file.partitions as u64);
+                Event::Ended(format!("{name}: proved, {partitions} in {} ({place})", duration(file.wall)))
+            }
+            Outcome::Skipped { .. } => Event::Skipped(format!("{name}: skipped, proved before ({place})")),
+            Outcome::Failed { message, .. } => {
+                let message = visible(message);
+                let message = message.strip_prefix(&format!("{name}: ")).unwrap_or(&message);
+                Event::Ended(format!("{name}: failed: {message} ({place})"))
+            }
+            Outcome::Unfinished => Event::Ended(format!("{name}: stopped before its end ({place})")),
+        }
+    }
+
+    /// Files that are done, finished partitions of others as parts of a file.
+    pub fn done(&self) -> f64 {
+        self.counts.total() as f64 + self.begun()
+    }
+
+    fn begun(&self) -> f64 {
+        let part = |(job, finished): (&usize, &BTreeSet<usize>)| {
+            let all = self.jobs.get(job)?.partitions.filter(|all| *all > 0)?;
+            Some((finished.len() as f64 / all as f64).min(1.0))
+        };
+        self.finished.iter().filter_map(part).sum()
+    }
+
+    /// Time left at the mean rate of proofs so far: files that were skipped or failed took less than a proof does.
+    pub fn left(&self) -> Option<Duration> {
+        let proved = self.counts.proved as f64 + self.begun();
+        let left = (self.total as f64 - self.done()).max(0.0);
+        (proved > 0.0).then(|| Duration::try_from_secs_f64(self.now.as_secs_f64() * left / proved).ok())?
+    }
+
+    /// `3 of 10 files, 27 partitions, about 2 m 05 s left; 1 failed`.
+    pub fn batch_line(&self) -> String {
+        let mut line = format!("{} of {}", self.counts.total(), Unit::Files.amount(self.total as u64));
+        line += &format!(", {}", Unit::Partitions.amount(self.partitions as u64));
+        match self.left() {
+            Some(left) if left < Duration::from_secs(1) => {}
+            Some(left) => line += &format!(", about {} left", seconds(left)),
+            None => {}
+        }
+        let others = [(self.counts.skipped, "skipped"), (self.counts.failed, "failed")];
+        let others: Vec<_> = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        if !others.is_empty() {
+            line += &format!("; {}", others.join(", "));
+        }
+        line
+    }
+
+    /// What waits in front of a stage, and what its lanes do.
+    pub fn stage_line(&self, stage: Stage) -> String {
+        let lanes = self.running.iter().filter(|(lane, ..)| lane.stage == stage);
+        let (mut doing, mut memory, mut output) = (Vec::new(), 0, 0);
+        for (_, activity, since) in lanes {
+            match activity {
+                Activity::Work { job, partition } => doing.push(self.work(*job, *partition, *since)),
+                Activity::AwaitsMemory => memory += 1,
+                Activity::AwaitsOutput => output += 1,
+                Activity::AwaitsInput => {}
+            }
+        }
+        for (lanes, what) in [(memory, "waiting for memory"), (output, "waiting for the next stage")] {
+            match lanes {
+                0 => {}
+                1 => doing.push(what.to_owned()),
+                n => doing.push(format!("{n} {what}")),
+            }
+        }
+        let doing = if doing.is_empty() { "idle".to_owned() } else { doing.join(", ") };
+        let queued = match self.queues[stage as usize] {
+            0 => String::new(),
+            n => format!("{n} queued"),
+        };
+        format!("{queued:<11}{doing}")
+    }
+
+    fn work(&self, job: usize, partition: Option<usize>, since: Duration) -> String {
+        let name = shortened(&self.name(job), NAME);
+        let wall = format!(" ({})", seconds(self.now.saturating_sub(since)));
+        match partition {
+            Some(k) => format!("{name} {}{wall}", self.place(job, k)),
+            None => format!("{name}{wall}"),
+        }
+    }
+}
+
+/// Whole seconds: what changes all the time deserves no more digits.
+fn seconds(d: Duration) -> String {
+    match d.as_secs() {
+        whole @ 0..100 => format!("{whole} s"),
+        whole => duration(Duration::from_secs(whole)),
+    }
+}

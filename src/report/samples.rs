@@ -1,0 +1,86 @@
+//! Snapshots and records for the tests of reports.
+
+use std::time::Duration;
+
+use serde_json::{json, Value};
+
+use super::spans::{Activity, FileRecord, Job, Lane, Outcome, Snapshot, Span, Stage};
+
+/// Names that have spoiled somebody's output: each holds something that a format treats specially.
+pub const ODD_NAMES: [&str; 5] =
+    ["two\nlines", "\"quoted\\\"", "<a href='x'>&amp;</a>", "\u{fffd}\u{fffd}.json", "日本\x1b[31m"];
+
+pub fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
+pub fn work(stage: Stage, job: usize, partition: usize, start: f64, end: f64) -> Span {
+    span(stage, Activity::Work { job, partition: Some(partition) }, start, end)
+}
+
+pub fn span(stage: Stage, activity: Activity, start: f64, end: f64) -> Span {
+    Span { lane: Lane { stage, worker: 0 }, activity, start: seconds(start), end: seconds(end) }
+}
+
+pub fn proved(job: usize, name: &str) -> FileRecord {
+    FileRecord {
+        job,
+        name: name.into(),
+        content: Some(format!("{job:064x}")),
+        partitions: 2,
+        attempts: 1,
+        outcome: Outcome::Proved { proof: format!("out/{job}.proof.json") },
+        wall: seconds(10.0),
+        timings: json!({"total_seconds": 10.0, "phases": [
+            {"phase": "read", "seconds": 0.5, "items": 1000, "unit": "bytes"},
+            {"phase": "synthesis", "seconds": 4.0, "items": 300, "unit": "constraints"},
+            {"phase": "quotient", "seconds": 2.0, "items": 8, "unit": "rows"},
+            {"phase": "sum_h", "seconds": 1.5, "items": 8, "unit": "bases"},
+            {"phase": "verification", "seconds": 0.25, "items": 1, "unit": "proofs"},
+        ]}),
+    }
+}
+
+pub fn failed(job: usize, name: &str, message: &str) -> FileRecord {
+    let outcome = Outcome::Failed { fault: "Input".into(), message: message.into() };
+    FileRecord { partitions: 0, outcome, timings: Value::Null, ..proved(job, name) }
+}
+
+/// Two files of two partitions, of which the second fails at its end; 20 s in all, the device busy from 4 to 19.
+pub fn two_files() -> Snapshot {
+    let spans = vec![
+        span(Stage::Read, Activity::Work { job: 0, partition: None }, 0.0, 1.0),
+        span(Stage::Device, Activity::AwaitsInput, 0.0, 4.0),
+        span(Stage::Read, Activity::Work { job: 1, partition: None }, 1.0, 2.0),
+        work(Stage::Synthesis, 0, 0, 1.0, 4.0),
+        work(Stage::Synthesis, 0, 1, 4.0, 6.0),
+        span(Stage::Synthesis, Activity::AwaitsMemory, 6.0, 8.0),
+        work(Stage::Device, 0, 0, 4.0, 8.0),
+        work(Stage::Synthesis, 1, 0, 8.0, 10.0),
+        work(Stage::Device, 0, 1, 8.0, 12.0),
+        span(Stage::Synthesis, Activity::AwaitsOutput, 10.0, 12.0),
+        work(Stage::Synthesis, 1, 1, 12.0, 14.0),
+        span(Stage::Assembly, Activity::Work { job: 0, partition: None }, 12.0, 12.5),
+        span(Stage::Write, Activity::Work { job: 0, partition: None }, 12.5, 12.6),
+        work(Stage::Device, 1, 0, 12.0, 16.0),
+        work(Stage::Device, 1, 1, 16.0, 19.0),
+    ];
+    let files = vec![proved(0, "a.json"), failed(1, "b.json", "b.json: seed is all zero")];
+    Snapshot { started: seconds(1000.0), now: seconds(20.0), spans, files, ..Snapshot::default() }
+}
+
+/// As many files as asked for, of ten partitions each, through one lane per stage, under odd names.
+pub fn many_files(files: usize) -> Snapshot {
+    let mut snapshot = Snapshot { now: seconds(files as f64 * 10.0), ..Snapshot::default() };
+    for job in 0..files {
+        for k in 0..10 {
+            let at = (job * 10 + k) as f64;
+            snapshot.spans.push(work(Stage::Synthesis, job, k, at, at + 0.5));
+            snapshot.spans.push(work(Stage::Device, job, k, at + 0.5, at + 1.0));
+        }
+        let name = format!("{}-{job}", ODD_NAMES[job % ODD_NAMES.len()]);
+        snapshot.jobs.insert(job, Job { name: name.clone(), partitions: Some(10) });
+        snapshot.files.push(proved(job, &name));
+    }
+    snapshot
+}

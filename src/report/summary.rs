@@ -1,0 +1,279 @@
+//! The end of a batch for people: tables of at most 80 columns, then what failed and why.
+
+use std::time::Duration;
+
+use super::batch::BatchReport;
+use super::lanes::Usage;
+use super::spans::{FileRecord, Outcome, Stage};
+use super::text::{columns, percent, shortened, visible, width};
+use super::units::{bytes, count, duration};
+use super::Phase;
+
+/// Columns of the narrowest terminal that is provided for.
+const TERMINAL: usize = 80;
+/// Columns of a name at most, and at least where figures are wide.
+const NAMES: (usize, usize) = (40, 12);
+/// The first column of times.
+const WALL: usize = 3;
+/// More files than these are counted, not listed.
+const LISTED: usize = 100;
+
+/// The table's columns of phases: heading, and what they add up.
+const GROUPS: [(&str, &[Phase]); 4] = [
+    ("read", &[Phase::Read, Phase::Check]),
+    ("synthesis", &[Phase::Circuit, Phase::Synthesis]),
+    (
+        "device",
+        &[Phase::Evaluation, Phase::Quotient, Phase::SumH, Phase::SumL, Phase::SumA, Phase::SumBG1, Phase::SumBG2],
+    ),
+    ("verify", &[Phase::Assembly, Phase::Verification]),
+];
+
+impl BatchReport {
+    /// The report for a terminal, ending in a newline. Per file and in total: outcome, partitions, wall time, and the
+    /// time in reading and checking, circuits and synthesis, the device, assembly and verification. Then the shards that were
+    /// merged, or the stages' and devices' shares of the run, the throughput, the peak of memory and what held the pipeline
+    /// back. At last the files that failed, with reasons.
+    pub fn table(&self) -> String {
+        let mut parts = vec![self.files_table()];
+        if !self.shards.is_empty() {
+            parts.push(self.shards_table());
+        }
+        if let Some(run) = self.wall {
+            if !self.usages.0.is_empty() {
+                parts.push(self.lanes_table(run));
+            }
+            parts.push(self.run_lines(run));
+        }
+        parts.extend(self.failures());
+        parts.join("\n")
+    }
+
+    fn files_table(&self) -> String {
+        let counts = self.counts();
+        let mut rows = vec![["file", "outcome", "parts", "wall"].map(str::to_owned).to_vec()];
+        rows[0].extend(GROUPS.map(|(heading, _)| heading.to_owned()));
+        rows.extend(self.files.iter().take(LISTED).map(file_row));
+        // The run's wall time; merged files may have run at the same time, and no sum of theirs is one.
+        let wall = self.wall.map(duration).unwrap_or_default();
+        let mut total = vec!["total".to_owned(), files(counts.total()), counts.partitions.to_string(), wall];
+        total.extend(GROUPS.map(|(_, phases)| cell(self.files.iter().filter_map(|file| spent(file, phases)).sum())));
+        rows.push(total);
+        fit_names(&mut rows);
+        let more = self.files.len().saturating_sub(LISTED);
+        if more > 0 {
+            rows.insert(rows.len() - 1, vec![format!("and {more} more")]);
+        }
+        let outcomes = counts.by_name().into_iter().filter(|(_, n)| *n > 0);
+        let outcomes: Vec<_> = outcomes.map(|(name, n)| format!("{n} {name}")).collect();
+        let outcomes = if outcomes.is_empty() { "none".to_owned() } else { outcomes.join(", ") };
+        format!("{}files: {outcomes}\n", columns(&rows))
+    }
+
+    fn shards_table(&self) -> String {
+        let mut rows =
+            vec![["shard", "proved", "skipped", "failed", "unfinished", "parts"].map(str::to_owned).to_vec()];
+        for (name, counts) in &self.shards {
+            let mut row = vec![shortened(name, NAMES.0)];
+            row.extend(counts.by_name().map(|(_, n)| n.to_string()));
+            row.push(counts.partitions.to_string());
+            rows.push(row);
+        }
+        columns(&rows)
+    }
+
+    /// A row for each stage, and for each lane of a stage of several devices.
+    fn lanes_table(&self, run: Duration) -> String {
+        let headings = ["stage", "lanes", "busy", "first to last", "no input", "no memory", "no output"];
+        let mut rows = vec![headings.map(str::to_owned).to_vec()];
+        for (stage, usage) in self.usages.stages() {
+            rows.push(usage_row(stage.name().to_owned(), &usage, run));
+            let devices = self.usages.0.iter().filter(|(lane, _)| lane.stage == stage && stage == Stage::Device);
+            if usage.lanes > 1 {
+                rows.extend(devices.map(|(lane, usage)| usage_row(format!("  device {}", lane.worker), usage, run)));
+            }
+        }
+        columns(&rows)
+    }
+
+    fn run_lines(&self, run: Duration) -> String {
+        let rate = |items| self.per_hour(items).map_or_else(|| "unknown".to_owned(), count);
+        let known = |figure: Option<u64>| figure.map_or_else(|| "unknown".to_owned(), bytes);
+        format!(
+            "throughput: {} files/h, {} partitions/h\npeak memory: anonymous {}, mapped file pages {}\nheld back by {}\n",
+            rate(self.counts().proved),
+            rate(self.device_partitions),
+            known(self.peak.anonymous),
+            known(self.peak.mapped),
+            self.usages.held_back(run)
+        )
+    }
+
+    /// Names are whole here: whoever looks for a file needs all of it.
+    fn failures(&self) -> Option<String> {
+        let failed: Vec<_> = self.failed().map(failure).collect();
+        let heading = format!("{} failed:\n", files(failed.len()));
+        (!failed.is_empty()).then(|| heading + &failed.concat())
+    }
+}
+
+fn failure(file: &FileRecord) -> String {
+    let Outcome::Failed { fault, message } = &file.outcome else { return String::new() };
+    let (name, message) = (visible(&file.name), visible(message));
+    let tries = if file.attempts > 1 { format!(" after {} attempts", file.attempts) } else { String::new() };
+    // Most messages begin with the name already.
+    let message = message.strip_prefix(&format!("{name}: ")).unwrap_or(&message);
+    format!("  {name}: {message} ({}{tries})\n", fault.to_lowercase())
+}
+
+fn file_row(file: &FileRecord) -> Vec<String> {
+    let partitions = if file.partitions > 0 { file.partitions.to_string() } else { String::new() };
+    let mut row = vec![file.name.clone(), file.outcome.name().to_owned(), partitions, duration(file.wall)];
+    row.extend(GROUPS.map(|(_, phases)| spent(file, phases).map_or_else(String::new, cell)));
+    row
+}
+
+/// Seconds in some phases; `None` where none of them was timed.
+fn spent(file: &FileRecord, phases: &[Phase]) -> Option<f64> {
+    phases.iter().filter_map(|phase| file.phase_seconds(phase.name())).reduce(|a, b| a + b)
+}
+
+/// Empty where a file from elsewhere tells no possible time.
+fn cell(seconds: f64) -> String {
+    Duration::try_from_secs_f64(seconds).map(duration).unwrap_or_default()
+}
+
+fn files(n: usize) -> String {
+    super::Unit::Files.amount(n as u64)
+}
+
+fn usage_row(name: String, usage: &Usage, run: Duration) -> Vec<String> {
+    let waits = [usage.awaits_input, usage.awaits_memory, usage.awaits_output];
+    let mut row =
+        vec![name, usage.lanes.to_string(), percent(usage.busy_share(run)), percent(usage.active_busy_share())];
+    row.extend(waits.map(|wait| percent(usage.share(wait, run))));
+    row
+}
+
+/// Shortens the first cells to what the others leave of a terminal; where that is too little, figures lose their blanks.
+fn fit_names(rows: &mut [Vec<String>]) {
+    if TERMINAL.saturating_sub(all_but_names(rows)) < NAMES.0.min(longest_name(rows)) {
+        for row in rows.iter_mut() {
+            row.iter_mut().skip(WALL).for_each(|cell| cell.retain(|c| c != ' '));
+        }
+    }
+    let room = TERMINAL.saturating_sub(all_but_names(rows)).clamp(NAMES.1, NAMES.0);
+    for row in rows {
+        row[0] = shortened(&row[0], room);
+    }
+}
+
+fn all_but_names(rows: &[Vec<String>]) -> usize {
+    let widest = |i: usize| rows.iter().filter_map(|row| row.get(i)).map(|cell| width(cell)).max().unwrap_or(0);
+    (1..=WALL + GROUPS.len()).map(|i| 2 + widest(i)).sum()
+}
+
+fn longest_name(rows: &[Vec<String>]) -> usize {
+    rows.iter().map(|row| width(&visible(&row[0]))).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples::{failed, many_files, proved, seconds, span, two_files, ODD_NAMES};
+    use crate::report::spans::{Activity, Lane, Snapshot, Span};
+    use crate::report::Memory;
+
+    const PEAK: Memory = Memory { anonymous: Some(3 << 30), mapped: Some(1 << 20), resident_peak: None };
+
+    fn of_files(files: Vec<FileRecord>) -> String {
+        BatchReport::new(&Snapshot { files, now: seconds(20.0), ..Snapshot::default() }, &PEAK).table()
+    }
+
+    #[test]
+    fn the_table_says_who_did_what_and_what_failed() {
+        let expected = "\
+file    outcome  parts    wall    read  synthesis  device  verify
+a.json   proved      2  10.0 s  500 ms     4.00 s  3.50 s  250 ms
+b.json   failed         10.0 s
+total   2 files      2  20.0 s  500 ms     4.00 s  3.50 s  250 ms
+files: 1 proved, 1 failed
+
+stage      lanes  busy  first to last  no input  no memory  no output
+read           1  10 %          100 %       0 %        0 %        0 %
+synthesis      1  45 %           69 %       0 %       10 %       10 %
+device         1  75 %          100 %      20 %        0 %        0 %
+assembly       1   2 %          100 %       0 %        0 %        0 %
+write          1   0 %          100 %       0 %        0 %        0 %
+
+throughput: 180 files/h, 720 partitions/h
+peak memory: anonymous 3.00 GiB, mapped file pages 1.00 MiB
+held back by the device: busy 75 % of the time
+
+1 file failed:
+  b.json: seed is all zero (input)
+";
+        assert_eq!(BatchReport::new(&two_files(), &PEAK).table(), expected);
+    }
+
+    #[test]
+    fn no_files_make_a_short_table() {
+        let table = BatchReport::new(&Snapshot::default(), &Memory::default()).table();
+        assert!(table.contains("files: none\n"), "{table}");
+        assert!(table.contains("throughput: unknown files/h, unknown partitions/h"), "{table}");
+        assert!(table.ends_with("held back by nothing: no work was done\n"), "{table}");
+    }
+
+    #[test]
+    fn odd_and_long_names_keep_the_columns_and_80_of_them() {
+        let long = "x".repeat(300) + ".json";
+        let mut files: Vec<_> = ODD_NAMES.iter().enumerate().map(|(job, name)| proved(job, name)).collect();
+        files.push(FileRecord { wall: seconds(817.0), ..proved(5, &long) });
+        files.push(failed(6, &long, "two\nlines\x1b[2J"));
+        let table = of_files(files);
+        let rows: Vec<&str> = table.lines().take_while(|line| !line.starts_with("files:")).collect();
+        assert_eq!(rows.len(), 9, "{table}");
+        assert!(rows.iter().all(|row| width(row) <= TERMINAL), "{table}");
+        let full: Vec<_> = rows.iter().filter(|row| row.contains("proved")).map(|row| width(row)).collect();
+        assert!(full.iter().all(|columns| *columns == full[0]), "{table}");
+        assert!(table.contains("two\\nlines"), "{table}");
+        assert!(table.contains(&format!("  {long}: two\\nlines\\u{{1b}}[2J (input)\n")), "{table}");
+        assert!(table.chars().all(|c| c == '\n' || !c.is_control()), "{table}");
+    }
+
+    #[test]
+    fn the_widest_figures_still_fit() {
+        let mut file = proved(0, &"n".repeat(90));
+        file.wall = seconds(817.0);
+        for phase in file.timings["phases"].as_array_mut().unwrap() {
+            phase["seconds"] = 1637.0.into();
+        }
+        let stopped = FileRecord { outcome: Outcome::Unfinished, ..file.clone() };
+        let table = of_files(vec![file, stopped]);
+        assert!(table.contains("13m37s"), "{table}");
+        assert!(table.lines().all(|line| width(line) <= TERMINAL), "{table}");
+    }
+
+    #[test]
+    fn all_failed_and_retried_says_so() {
+        let table = of_files((0..3).map(|job| FileRecord { attempts: 2, ..failed(job, "a", "bad") }).collect());
+        assert!(table.contains("files: 3 failed\n"), "{table}");
+        assert!(table.contains("3 files failed:\n  a: bad (input after 2 attempts)\n"), "{table}");
+    }
+
+    #[test]
+    fn thousands_of_files_are_not_all_listed() {
+        let table = BatchReport::new(&many_files(2000), &PEAK).table();
+        assert!(table.lines().count() < LISTED + 20, "{table}");
+        assert!(table.contains("and 1900 more\n") && table.contains("files: 2000 proved\n"), "{table}");
+    }
+
+    #[test]
+    fn several_devices_have_a_row_each() {
+        let mut snapshot = two_files();
+        let lane = Lane { stage: Stage::Device, worker: 1 };
+        snapshot.spans.push(Span { lane, ..span(Stage::Device, Activity::AwaitsInput, 0.0, 20.0) });
+        let table = BatchReport::new(&snapshot, &PEAK).table();
+        assert!(table.contains("\n  device 0") && table.contains("\n  device 1"), "{table}");
+    }
+}

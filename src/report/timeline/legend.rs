@@ -1,0 +1,73 @@
+//! The legend: what colours and hatches mean.
+
+use std::collections::BTreeMap;
+
+use super::{colour, escaped, WIDTH};
+use crate::report::spans::{Activity, Outcome, Snapshot};
+use crate::report::text::shortened;
+
+/// Files named at most.
+const FILES: usize = 12;
+const FILES_PER_LINE: usize = 4;
+const LINE: f64 = 20.0;
+const LEFT: f64 = 12.0;
+/// Columns of text that fit between two swatches.
+const NAME: usize = 36;
+
+/// The legend from `top` on, and where it ends.
+pub fn legend(snapshot: &Snapshot, top: f64) -> (String, f64) {
+    let waits = [
+        ("url(#memory)", 14.0, "waits for memory"),
+        ("url(#output)", 14.0, "done, waits for the next stage to take it"),
+        ("#9a9a9a", 1.5, "waits for input from the stage before"),
+    ];
+    let column = (WIDTH - LEFT) / FILES_PER_LINE as f64;
+    let at = |i: usize, y: f64| (LEFT + (i % FILES_PER_LINE) as f64 * column, y + (i / FILES_PER_LINE) as f64 * LINE);
+    let mut text = String::new();
+    for (i, (fill, height, meaning)) in waits.into_iter().enumerate() {
+        text += &entry(at(i, top), fill, height, meaning);
+    }
+    let files = files(snapshot);
+    let below = top + LINE + 6.0;
+    for (i, (job, name)) in files.iter().take(FILES).enumerate() {
+        text += &entry(at(i, below), colour(*job).0, 14.0, name);
+    }
+    let more = files.len().saturating_sub(FILES);
+    let mut lines = files.len().min(FILES).div_ceil(FILES_PER_LINE);
+    if more > 0 {
+        let (x, y) = at(FILES, below);
+        text += &format!("<text x=\"{x:.1}\" y=\"{:.1}\">+{more} more, in the same colours again</text>\n", y + 11.0);
+        lines += 1;
+    }
+    (text, below + lines as f64 * LINE + 8.0)
+}
+
+fn entry((x, y): (f64, f64), fill: &str, height: f64, meaning: &str) -> String {
+    format!(
+        "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"22\" height=\"{height}\" fill=\"{fill}\"/>\
+         <text x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
+        y + (14.0 - height) / 2.0,
+        x + 28.0,
+        y + 11.0,
+        escaped(meaning)
+    )
+}
+
+/// The files that have bars, in the run's order, shortened and with what became of them if they were not proved.
+fn files(snapshot: &Snapshot) -> Vec<(usize, String)> {
+    let names = snapshot.names();
+    let ended: BTreeMap<usize, &Outcome> = snapshot.files.iter().map(|file| (file.job, &file.outcome)).collect();
+    let worked_on = snapshot.all_spans().filter_map(|span| match span.activity {
+        Activity::Work { job, .. } => Some(job),
+        _ => None,
+    });
+    let jobs: std::collections::BTreeSet<usize> = worked_on.collect();
+    let described = jobs.into_iter().map(|job| {
+        let ending = match ended.get(&job) {
+            None | Some(Outcome::Proved { .. }) => String::new(),
+            Some(outcome) => format!(" ({})", outcome.name()),
+        };
+        (job, shortened(&names.get(job), NAME - ending.len()) + &ending)
+    });
+    described.collect()
+}

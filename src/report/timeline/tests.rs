@@ -1,0 +1,80 @@
+use super::*;
+use crate::report::samples::{many_files, seconds, two_files, ODD_NAMES};
+
+/// Panics at what an XML parser would refuse: control characters, bare ampersands, elements that do not nest.
+fn elements(svg: &str) -> Vec<String> {
+    assert!(svg.chars().all(|c| c == '\n' || !c.is_control()));
+    for after in svg.split('&').skip(1) {
+        let entity = after.split(';').next().unwrap();
+        assert!(["amp", "lt", "gt", "quot", "#39"].contains(&entity), "&{entity}");
+    }
+    let (mut open, mut found) = (Vec::new(), Vec::new());
+    for piece in svg.split('<').skip(1) {
+        let tag = piece.split('>').next().unwrap();
+        assert!(piece.len() > tag.len(), "<{tag} does not end");
+        assert_eq!(tag.matches('"').count() % 2, 0, "<{tag}>");
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "</{name}>");
+        } else {
+            found.push(tag.to_owned());
+            if !tag.ends_with('/') {
+                open.push(name.to_owned());
+            }
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    found
+}
+
+fn bars_filled(svg: &str, fill: &str) -> usize {
+    elements(svg).iter().filter(|tag| tag.starts_with("rect") && tag.contains(&format!("fill=\"{fill}\""))).count()
+}
+
+#[test]
+fn a_bar_for_each_piece_of_work_in_its_files_colour() {
+    let svg = svg(&two_files(), "cuzk batch");
+    // One more of each in the legend.
+    assert_eq!(bars_filled(&svg, colour(0).0), 7 + 1, "{svg}");
+    assert_eq!(bars_filled(&svg, colour(1).0), 5 + 1, "{svg}");
+    assert_eq!((bars_filled(&svg, "url(#memory)"), bars_filled(&svg, "url(#output)")), (2, 2));
+    for text in
+        [">cuzk batch<", ">device<", ">25 %<", ">a.json<", ">b.json (failed)<", ">20 s<", "the device: busy 75 %"]
+    {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+}
+
+#[test]
+fn an_empty_run_is_a_picture_too() {
+    let svg = svg(&Snapshot::default(), "t");
+    elements(&svg);
+    assert!(svg.contains("nothing was recorded"), "{svg}");
+}
+
+#[test]
+fn odd_names_and_thousands_of_spans_make_a_small_valid_picture() {
+    let snapshot = many_files(1000);
+    let picture = svg(&snapshot, ODD_NAMES[2]);
+    assert!(elements(&picture).len() < 3 * 1200, "{} elements", elements(&picture).len());
+    assert!(picture.contains("+988 more"), "{picture}");
+    for name in ODD_NAMES {
+        let mut few = many_files(1);
+        few.jobs.clear();
+        few.files[0].name = name.to_owned();
+        let picture = svg(&few, name);
+        elements(&picture);
+        assert!(picture.contains(&format!(">{}<", escaped(name))), "{picture}");
+    }
+}
+
+#[test]
+fn what_goes_on_is_drawn_up_to_now() {
+    let mut snapshot = Snapshot { now: seconds(10.0), ..Snapshot::default() };
+    let lane = |worker| Lane { stage: Stage::Device, worker };
+    snapshot.running.push((lane(0), Activity::Work { job: 0, partition: Some(0) }, seconds(5.0)));
+    snapshot.running.push((lane(1), Activity::AwaitsInput, seconds(0.0)));
+    let svg = svg(&snapshot, "t");
+    assert!(svg.contains(&format!("width=\"{:.2}\"", PLOT / 2.0)), "{svg}");
+    assert!(svg.contains(">device 0<") && svg.contains(">device 1<") && svg.contains(">50 %<"), "{svg}");
+}

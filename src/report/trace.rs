@@ -1,0 +1,129 @@
+//! The spans of a run as Chrome trace events, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+
+use serde_json::{json, Value};
+
+use super::lanes::Usages;
+use super::spans::{Activity, Lane, Names, Snapshot, Span};
+use super::text::visible;
+
+/// One process is all there is.
+const PROCESS: u64 = 1;
+/// Threads are numbered by stage, then worker: no stage has so many workers.
+const WORKERS: u64 = 10_000;
+
+/// The trace as the text of one JSON object, one event a line: names for the lanes, then a complete event (`X`) for each
+/// span, category `work` with file and partition (both counted from 1), or `wait`. Times are in microseconds.
+pub fn text(snapshot: &Snapshot) -> String {
+    let names = snapshot.names();
+    let lanes = Usages::new(snapshot).0;
+    let lanes = lanes.keys().flat_map(|lane| lane_metadata(*lane));
+    let process = json!({"ph": "M", "pid": PROCESS, "name": "process_name", "args": {"name": "cuzk"}});
+    let spans = snapshot.all_spans().map(|span| event(&span, &names));
+    let events: Vec<String> =
+        std::iter::once(process).chain(lanes).chain(spans).map(|event| event.to_string()).collect();
+    format!("{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{}\n]}}\n", events.join(",\n"))
+}
+
+fn thread(lane: Lane) -> u64 {
+    (lane.stage as u64 + 1) * WORKERS + lane.worker as u64
+}
+
+fn lane_metadata(lane: Lane) -> [Value; 2] {
+    let tid = thread(lane);
+    // The sort index keeps the stages in their order; by itself Perfetto sorts by name.
+    [
+        json!({"ph": "M", "pid": PROCESS, "tid": tid, "name": "thread_name", "args": {"name": lane_name(lane)}}),
+        json!({"ph": "M", "pid": PROCESS, "tid": tid, "name": "thread_sort_index", "args": {"sort_index": tid}}),
+    ]
+}
+
+/// `synthesis 2`, counted from 0 as devices are.
+pub(super) fn lane_name(lane: Lane) -> String {
+    format!("{} {}", lane.stage.name(), lane.worker)
+}
+
+fn event(span: &Span, names: &Names) -> Value {
+    let (name, category, args) = match span.activity {
+        Activity::Work { job, partition } => {
+            let file = visible(&names.get(job));
+            let args = json!({"file": file, "place": job + 1, "partition": partition.map(|k| k + 1)});
+            (work_name(file, partition), "work", args)
+        }
+        Activity::AwaitsInput => ("awaits input".to_owned(), "wait", json!({})),
+        Activity::AwaitsMemory => ("awaits memory".to_owned(), "wait", json!({})),
+        Activity::AwaitsOutput => ("awaits output".to_owned(), "wait", json!({})),
+    };
+    json!({
+        "ph": "X",
+        "pid": PROCESS,
+        "tid": thread(span.lane),
+        "name": name,
+        "cat": category,
+        "ts": micros(span.start),
+        "dur": micros(span.end.saturating_sub(span.start)),
+        "args": args,
+    })
+}
+
+/// The file, with the partition (counted from 1) where the work is on one.
+pub(super) fn work_name(file: String, partition: Option<usize>) -> String {
+    match partition {
+        Some(k) => format!("{file} partition {}", k + 1),
+        None => file,
+    }
+}
+
+fn micros(d: std::time::Duration) -> f64 {
+    d.as_nanos() as f64 / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples::{many_files, two_files};
+    use crate::report::spans::Stage;
+
+    fn events(snapshot: &Snapshot) -> Vec<Value> {
+        let value: Value = serde_json::from_str(&text(snapshot)).unwrap();
+        value["traceEvents"].as_array().unwrap().clone()
+    }
+
+    fn complete(events: &[Value]) -> Vec<&Value> {
+        events.iter().filter(|event| event["ph"] == "X").collect()
+    }
+
+    #[test]
+    fn a_run_without_spans_is_a_valid_trace() {
+        let events = events(&Snapshot::default());
+        assert_eq!((events.len(), &events[0]["name"]), (1, &json!("process_name")));
+    }
+
+    #[test]
+    fn lanes_are_named_threads_and_spans_complete_events() {
+        let mut snapshot = two_files();
+        let device = Lane { stage: Stage::Device, worker: 1 };
+        snapshot.running.push((device, Activity::AwaitsInput, std::time::Duration::from_secs(5)));
+        let events = events(&snapshot);
+        let named = |name: &str| {
+            let thread = events.iter().find(|e| e["name"] == "thread_name" && e["args"]["name"] == name);
+            thread.unwrap_or_else(|| panic!("{name}"))["tid"].clone()
+        };
+        let spans = complete(&events);
+        assert_eq!(spans.len(), snapshot.spans.len() + 1);
+        let expected = json!({
+            "ph": "X", "pid": 1, "tid": named("device 0"), "name": "b.json partition 2", "cat": "work",
+            "ts": 16e6, "dur": 3e6, "args": {"file": "b.json", "place": 2, "partition": 2},
+        });
+        assert!(spans.contains(&&expected));
+        let last = spans.last().unwrap();
+        assert_eq!((&last["tid"], &last["cat"], &last["ts"]), (&named("device 1"), &json!("wait"), &json!(5e6)));
+        assert_eq!(last["dur"], 15e6);
+    }
+
+    #[test]
+    fn thousands_of_spans_under_odd_names_are_valid_json() {
+        let events = events(&many_files(300));
+        assert_eq!(complete(&events).len(), 6000);
+        assert!(events.iter().all(|event| event["ts"].as_f64().is_none_or(|ts| ts >= 0.0)));
+    }
+}
