@@ -48,7 +48,10 @@ fn abandoning_removes_what_is_temporary_says_what_is_finished_and_stops_the_rest
             assert_eq!((whole("a stream"), whole("a pipe")), (Some(true), Some(false)));
             assert_eq!(names(at), ["result"]);
             assert!(!inside.path().exists());
-            scope.spawn(move || made.send(drop(temporary(at))));
+            scope.spawn(move || {
+                drop(temporary(at));
+                made.send(())
+            });
             assert!(making.recv_timeout(Duration::from_millis(100)).is_err(), "nothing new is made meanwhile");
         });
     });
