@@ -75,12 +75,7 @@ mod tests {
         let names = names(&["x.bin", "x.json", "x.json.json", "x.json.json.bin"]);
         assert_eq!(
             names,
-            [
-                "x.bin.proof.json",
-                "x.json.proof.json",
-                "x.json.json.proof.json",
-                "x.json.json.bin.proof.json"
-            ]
+            ["x.bin.proof.json", "x.json.proof.json", "x.json.json.proof.json", "x.json.json.bin.proof.json"]
         );
     }
 
@@ -101,7 +96,8 @@ mod tests {
         // All names of up to four parts out of three.
         let mut all = vec![String::new()];
         for _ in 0..4 {
-            all = all.iter().flat_map(|stem| ["", ".a", ".proof", ".json"].map(|part| format!("{stem}{part}"))).collect();
+            all =
+                all.iter().flat_map(|stem| ["", ".a", ".proof", ".json"].map(|part| format!("{stem}{part}"))).collect();
         }
         let mut all: Vec<_> = all.iter().map(|name| format!("x{name}")).collect();
         all.sort();

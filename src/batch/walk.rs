@@ -82,7 +82,8 @@ struct Walker<'a> {
 impl<'a> Walker<'a> {
     fn new(root: &'a Path, found: &Metadata, exclude: &[&Path]) -> Self {
         // A folder that does not exist yet holds nothing.
-        let mut excluded: HashSet<_> = exclude.iter().filter_map(|path| fs::metadata(path).ok()).map(|m| id(&m)).collect();
+        let mut excluded: HashSet<_> =
+            exclude.iter().filter_map(|path| fs::metadata(path).ok()).map(|m| id(&m)).collect();
         excluded.remove(&id(found));
         let absolute = fs::canonicalize(root).unwrap_or_default();
         let above = absolute.ancestors().skip(1).filter_map(|path| fs::metadata(path).ok()).map(|m| id(&m)).collect();

@@ -14,6 +14,9 @@ use crate::pipeline::proof_file::UsedParameters;
 /// The format of the lines.
 const VERSION: u32 = 1;
 
+/// What every line begins with.
+const HEAD: &[u8] = b"{\"journal\":";
+
 /// What became of one file in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
@@ -105,7 +108,7 @@ impl Entry {
         Ok(line)
     }
 
-    /// The inverse, without the line's end. A line that was cut off is an error of category `Eof`.
+    /// The inverse, without the line's end.
     pub(super) fn from_line(line: &[u8]) -> serde_json::Result<Self> {
         let Version { journal } = serde_json::from_slice(line)?;
         if journal != VERSION {
@@ -114,4 +117,10 @@ impl Entry {
         }
         serde_json::from_slice(line)
     }
+}
+
+/// Whether a line that is no entry is the beginning of one, cut off where a run was killed or the disk was full.
+pub(super) fn is_torn(line: &[u8], error: &serde_json::Error) -> bool {
+    // A number cut after its point is no error of the end for serde_json; but only the end is a brace.
+    (line.starts_with(HEAD) || HEAD.starts_with(line)) && (error.is_eof() || !line.ends_with(b"}"))
 }

@@ -12,8 +12,6 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use serde_json::error::Category;
-
 use super::content_hash;
 use super::shard::Shard;
 use super::text::display_name;
@@ -73,8 +71,7 @@ impl Journal {
             }
             match Entry::from_line(text) {
                 Ok(entry) => self.records.push(Record { entry, source }),
-                // Cut off where a run was killed or the disk was full.
-                Err(error) if error.classify() == Category::Eof => {}
+                Err(error) if entry::is_torn(text, &error) => {}
                 Err(error) => self.complaints.push(format!(
                     "{}, line {}: not an entry, ignored: {error}",
                     display_name(path),

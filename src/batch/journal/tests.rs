@@ -54,7 +54,8 @@ fn entries_read_back_whatever_is_in_them() {
     let out = tempfile::tempdir().unwrap();
     let mut weird = proved("a", "x", "p", 5);
     weird.path = OsStr::from_bytes(b"d%/a\n\xff\"\\.json").into();
-    weird.outcome = Outcome::Proved { proof_file: OsStr::from_bytes(b"a\n\xff.proof.json").into(), proof_hash: "h".into() };
+    weird.outcome =
+        Outcome::Proved { proof_file: OsStr::from_bytes(b"a\n\xff.proof.json").into(), proof_hash: "h".into() };
     let entries = [proved("a", "a.json", "p", 3), weird, failed("b.json", 4)];
     write(out.path(), Shard::WHOLE, &entries);
     let journal = Journal::load(out.path()).unwrap();
@@ -107,9 +108,8 @@ fn a_last_line_cut_at_any_byte_is_ignored_and_the_next_starts_its_own() {
         let whole = entries[last].to_line().unwrap();
         for cut in 0..=whole.len() {
             let out = tempfile::tempdir().unwrap();
-            write(out.path(), Shard::WHOLE, &entries[..1]);
-            let path = file_of(out.path(), Shard::WHOLE);
-            File::options().append(true).open(&path).unwrap().write_all(&whole[..cut]).unwrap();
+            let content = [&entries[0].to_line().unwrap(), &whole[..cut]].concat();
+            fs::write(file_of(out.path(), Shard::WHOLE), content).unwrap();
             // All but the line's end is a whole entry.
             let survives = cut + 1 >= whole.len();
             let mut expected = vec![entries[0].clone()];
@@ -137,14 +137,16 @@ fn garbage_is_reported_with_its_line_and_stops_nothing() {
     let mut file = File::options().append(true).open(&path).unwrap();
     file.write_all(b"\0\0\0\n\n{\"a\":1}\nnot json\n\xff\xfe\n").unwrap();
     file.write_all(newer.as_bytes()).unwrap();
+    // Begun and ended as an entry, and damaged between.
+    file.write_all(b"{\"journal\":1,\0\0}\n{\"a\":[\n").unwrap();
     write(out.path(), Shard::WHOLE, &entries[1..]);
     let journal = Journal::load(out.path()).unwrap();
     assert_eq!(all(&journal), entries);
     let complaints = &journal.complaints;
-    for (complaint, line) in complaints.iter().zip([2, 4, 5, 6, 7]) {
+    for (complaint, line) in complaints.iter().zip([2, 4, 5, 6, 7, 8, 9]) {
         assert!(complaint.contains(&format!("cuzk-journal.1-of-1.jsonl, line {line}: ")), "{complaint}");
     }
-    assert_eq!(complaints.len(), 5, "{complaints:?}");
+    assert_eq!(complaints.len(), 7, "{complaints:?}");
     assert!(complaints[4].contains("expected format 1, got 2"), "{complaints:?}");
 }
 

@@ -12,7 +12,7 @@ use crate::error::{Fault, OrFault, Result};
 /// One shard's journal, open for appending. Whoever has it holds the shard's [`Lock`](crate::batch::Lock).
 #[derive(Debug)]
 pub struct Writer {
-    file: File,
+    pub(super) file: File,
     path: PathBuf,
     /// The file ends within a line that a kill or a full disk cut off.
     torn: bool,
@@ -25,8 +25,9 @@ impl Writer {
     /// `Output`: the folder is missing or cannot be written.
     pub fn open(out: &Path, shard: Shard) -> Result<Self> {
         let path = file_of(out, shard);
-        let (file, torn) = open(&path, out)
-            .or_fault(Fault::Output, || format!("{}: the journal cannot be opened for appending", display_name(&path)))?;
+        let (file, torn) = open(&path, out).or_fault(Fault::Output, || {
+            format!("{}: the journal cannot be opened for appending", display_name(&path))
+        })?;
         Ok(Self { file, path, torn })
     }
 
@@ -41,10 +42,9 @@ impl Writer {
         }
         // Until the whole line is known to be there.
         self.torn = true;
-        self.file
-            .write_all(&line)
-            .and_then(|()| self.file.sync_data())
-            .or_fault(Fault::Output, || format!("{}: no entry can be appended to the journal", display_name(&self.path)))?;
+        self.file.write_all(&line).and_then(|()| self.file.sync_data()).or_fault(Fault::Output, || {
+            format!("{}: no entry can be appended to the journal", display_name(&self.path))
+        })?;
         self.torn = false;
         Ok(())
     }

@@ -82,7 +82,7 @@ impl Judge<'_> {
     }
 
     /// Puts our file after the chain's last, and then in the chain's place; whether that worked.
-    fn follow(&self, path: &Path, chain_seen: &[Found]) -> io::Result<bool> {
+    pub(super) fn follow(&self, path: &Path, chain_seen: &[Found]) -> io::Result<bool> {
         let Some(last) = chain_seen.last() else { return Ok(false) };
         let claim = after(path, &last.run);
         if !create(&claim, self.us)? {

@@ -66,7 +66,9 @@ impl Holder {
 /// Sixteen hex digits.
 pub(super) fn random_name() -> Result<String> {
     let mut bytes = [0; 8];
-    OsRng.try_fill_bytes(&mut bytes).or_fault(Fault::Internal, || "no random numbers from the operating system".into())?;
+    OsRng
+        .try_fill_bytes(&mut bytes)
+        .or_fault(Fault::Internal, || "no random numbers from the operating system".into())?;
     Ok(hex::encode(bytes))
 }
 
@@ -116,7 +118,10 @@ mod tests {
         let (a, b) = (Holder::this_process().unwrap(), Holder::this_process().unwrap());
         assert_ne!(a.run, b.run);
         assert_eq!((a.pid, a.started, &a.boot), (b.pid, b.started, &b.boot));
-        assert!(a.started.is_some() && !a.boot.is_empty() && !a.pid_namespace.is_empty() && !a.host.is_empty(), "{a:?}");
+        assert!(
+            a.started.is_some() && !a.boot.is_empty() && !a.pid_namespace.is_empty() && !a.host.is_empty(),
+            "{a:?}"
+        );
         assert!(a.sees_alive(&b) && !a.sees_dead(&b));
     }
 
@@ -167,6 +172,9 @@ mod tests {
     fn ages_are_short() {
         let shown = [0, 1, 59, 119, 120, 3600].map(|s| ago(Duration::from_secs(s)));
         assert_eq!(shown[0], "less than a second ago");
-        assert_eq!(shown[1..], ["1 second ago", "59 seconds ago", "119 seconds ago", "2 minutes ago", "60 minutes ago"]);
+        assert_eq!(
+            shown[1..],
+            ["1 second ago", "59 seconds ago", "119 seconds ago", "2 minutes ago", "60 minutes ago"]
+        );
     }
 }

@@ -78,7 +78,7 @@ fn a_lock_is_a_file_that_names_its_run_and_goes_with_it() {
 fn a_second_run_is_told_who_is_at_work() {
     let folder = folder();
     let first = acquire(folder.path()).unwrap();
-    age(first.path(), Duration::from_secs(30));
+    age(first.path(), Duration::from_millis(30_500));
     let pid = format!("process {} on {}", std::process::id(), host_name());
     refused(acquire(folder.path()), &["shard 1/1", &pid, "last sign of life was 30 seconds ago"]);
     // Alive without a sign of life: stopped, perhaps. It is still there.
@@ -126,7 +126,9 @@ fn a_dead_process_is_followed_at_once() {
 #[test]
 fn a_run_elsewhere_is_dead_after_a_minute_without_a_sign_of_life() {
     let folder = folder();
-    for other in [elsewhere(), Holder { boot: "other".into(), ..dead() }, Holder { pid_namespace: "n".into(), ..dead() }] {
+    for other in
+        [elsewhere(), Holder { boot: "other".into(), ..dead() }, Holder { pid_namespace: "n".into(), ..dead() }]
+    {
         plant(&whole(folder.path()), &other, Duration::from_secs(50));
         refused(acquire(folder.path()), &[&other.name(), "ago"]);
         age(&whole(folder.path()), Duration::from_secs(62));
