@@ -3,6 +3,7 @@
 //!
 //! Nothing here proves. Jobs are known by the content of their C1 file, never by miner and sector.
 
+pub mod clock;
 pub mod journal;
 pub mod lock;
 pub mod names;
@@ -11,6 +12,7 @@ pub mod shard;
 pub mod text;
 pub mod walk;
 
+pub use clock::remove_leftovers;
 pub use journal::{Entry, Journal, Outcome, Writer};
 pub use lock::{Lock, LockOptions};
 pub use names::proof_names;

@@ -13,6 +13,10 @@ use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::srs::generate::temporary_prefixes;
 
+/// What the names of temporary files begin and end with.
+pub const TEMPORARY_PREFIX: &str = ".cuzk-";
+pub const TEMPORARY_SUFFIX: &str = ".tmp";
+
 /// Temporary files that exist now. Whoever holds the lock decides whether a file is complete or gone.
 static TEMPORARIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -104,8 +108,8 @@ impl Output {
         // tempfile's own default is 0600; a result is a file like any other.
         let mut list = temporaries();
         let made = tempfile::Builder::new()
-            .prefix(".cuzk-")
-            .suffix(".tmp")
+            .prefix(TEMPORARY_PREFIX)
+            .suffix(TEMPORARY_SUFFIX)
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(self.folder())
             .or_fault(Fault::Output, || {

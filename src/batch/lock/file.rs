@@ -12,8 +12,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::holder::{random_name, Holder};
+use super::holder::Holder;
+use crate::batch::clock::server_time;
 use crate::batch::content_hash;
+use crate::batch::text::display_name;
 use crate::error::{Fault, OrFault, Result};
 
 /// A lock file is 250 bytes.
@@ -47,7 +49,7 @@ impl Judge<'_> {
     /// Whether the run is dead, and the age of its last sign of life.
     fn is_dead(&self, found: &Found, folder: &Path) -> Result<(bool, Duration)> {
         let now = server_time(folder)
-            .or_fault(Fault::Output, || format!("{}: no file can be created here", folder.display()))?;
+            .or_fault(Fault::Output, || format!("{}: no file can be created here", display_name(folder)))?;
         let age = now.duration_since(found.touched).unwrap_or_default();
         let dead = match &found.holder {
             Some(holder) if self.us.sees_alive(holder) => false,
@@ -59,7 +61,7 @@ impl Judge<'_> {
 
     /// Takes the lock if nobody has it or whoever had it is dead.
     pub fn take(&self, path: &Path) -> Result<Taken> {
-        let cannot = || format!("{}: the lock cannot be taken", path.display());
+        let cannot = || format!("{}: the lock cannot be taken", display_name(path));
         let folder = path.parent().unwrap_or(Path::new("."));
         loop {
             if create(path, self.us).or_fault(Fault::Output, cannot)? && is_ours(path, self.us) {
@@ -232,18 +234,4 @@ pub(super) fn beat(path: &Path, us: &Holder) -> io::Result<bool> {
     file.write_all_at(&ours, 0)?;
     file.sync_all()?;
     Ok(true)
-}
-
-/// The file server's clock.
-fn server_time(folder: &Path) -> io::Result<SystemTime> {
-    let name = format!(".cuzk-clock-{}.tmp", random_name().map_err(io::Error::other)?);
-    let path = folder.join(name);
-    let written = File::options().write(true).create_new(true).open(&path).and_then(|mut file| {
-        file.write_all(b"\n")?;
-        file.sync_all()
-    });
-    // A file opened anew has the server's times.
-    let time = written.and_then(|()| File::open(&path)?.metadata()?.modified());
-    remove(&path)?;
-    time
 }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
-use rand_core::{OsRng, RngCore};
 use serde::{Deserialize, Serialize};
 
+use crate::batch::clock::random_name;
 use crate::error::{Fault, OrFault, Result};
 
 /// One run, as its lock file names it.
@@ -28,7 +28,7 @@ impl Holder {
     pub fn this_process() -> Result<Self> {
         let pid = std::process::id();
         Ok(Self {
-            run: random_name()?,
+            run: random_name().or_fault(Fault::Internal, || "no random numbers from the operating system".into())?,
             host: host_name(),
             pid,
             started: process(pid).and_then(|process| process.alive.then_some(process.started)),
@@ -61,15 +61,6 @@ impl Holder {
     pub(super) fn name(&self) -> String {
         format!("process {} on {}", self.pid, self.host)
     }
-}
-
-/// Sixteen hex digits.
-pub(super) fn random_name() -> Result<String> {
-    let mut bytes = [0; 8];
-    OsRng
-        .try_fill_bytes(&mut bytes)
-        .or_fault(Fault::Internal, || "no random numbers from the operating system".into())?;
-    Ok(hex::encode(bytes))
 }
 
 /// This machine's name; "unknown" where the kernel tells none.

@@ -177,7 +177,7 @@ fn names_of_any_bytes_are_found_and_shown_on_one_line() {
 fn an_unreadable_folder_is_a_problem_and_the_rest_is_found() {
     let folder = tree(&["x", "closed/y"]);
     let closed = folder.path().join("closed");
-    fs::set_permissions(&closed, Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, Permissions::from_mode(0o0)).unwrap();
     let bites = fs::read_dir(&closed).is_err();
     let walked = walk(folder.path(), &[]);
     let alone = walk(&closed, &[]);
