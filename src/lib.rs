@@ -7,10 +7,13 @@
 //!                                   srs: the parameters the sums run over
 //! ```
 //!
-//! Imports go down only: `cli -> pipeline -> {c1, circuit, witness, constraints, srs, groth16, backend}`;
+//! `batch` knows what lies around a proof when there are many: folders, journal, lock, shards.
+//!
+//! Imports go down only: `cli -> batch -> pipeline -> {c1, circuit, witness, constraints, srs, groth16, backend}`;
 //! `tests/layering.rs` holds the modules to that.
 
 pub mod backend;
+pub mod batch;
 pub mod c1;
 pub mod circuit;
 pub mod cli;

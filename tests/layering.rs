@@ -12,7 +12,8 @@ use tokens::{tokens, Token};
 /// Each module and those it may name, beside itself and [`EVERYWHERE`].
 const LAYERS: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
-    ("cli", &["pipeline", "c1", "circuit", "witness", "constraints", "srs", "groth16", "backend", "gpu"]),
+    ("cli", &["batch", "pipeline", "c1", "circuit", "witness", "constraints", "srs", "groth16", "backend", "gpu"]),
+    ("batch", &["pipeline", "c1", "circuit", "srs"]),
     ("pipeline", &["c1", "circuit", "witness", "constraints", "srs", "groth16", "backend"]),
     ("groth16", &["backend", "srs", "witness", "constraints"]),
     ("srs", &["circuit", "constraints", "backend"]),

@@ -8,6 +8,10 @@ use crate::error::{Error, Fault, OrFault, Result};
 use crate::fail;
 use crate::files::{self, Existing, Kept, Temporary};
 
+/// What the names of temporary files begin and end with.
+pub const TEMPORARY_PREFIX: &str = ".cuzk-";
+pub const TEMPORARY_SUFFIX: &str = ".tmp";
+
 /// A place for a result, checked before the work that leads to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
@@ -91,7 +95,7 @@ impl Output {
 
     fn temporary(&self) -> Result<Temporary> {
         // A result is a file like any other: its mode is what the umask leaves.
-        Temporary::create(self.folder(), ".cuzk-", ".tmp", 0o666).or_fault(Fault::Output, || {
+        Temporary::create(self.folder(), TEMPORARY_PREFIX, TEMPORARY_SUFFIX, 0o666).or_fault(Fault::Output, || {
             format!("{}: cannot create files in this folder; name another output", self.folder().display())
         })
     }
