@@ -21,6 +21,8 @@ pub enum Fault {
     Unverified,
     /// The result could not be written.
     Output,
+    /// Some files of a batch failed, the others are proved.
+    Partial,
     /// Stopped by a signal.
     Interrupted,
 }
@@ -35,6 +37,7 @@ impl Fault {
         (Fault::Device, 5, "device"),
         (Fault::Unverified, 6, "a proof failed verification"),
         (Fault::Output, 7, "the result could not be written"),
+        (Fault::Partial, 8, "some files of a batch failed"),
         (Fault::Interrupted, 130, "interrupted"),
     ];
 

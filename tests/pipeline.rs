@@ -13,7 +13,7 @@ use cuzk::error::{Error, Fault, Result};
 use cuzk::groth16::check_proofs;
 use cuzk::pipeline::budget::Budget;
 use cuzk::pipeline::device::{pool, Device};
-use cuzk::pipeline::job::{Desk, Ended, Ending, File, Job};
+use cuzk::pipeline::job::{Desk, Ended, Ending, File, Job, Open, Triage};
 use cuzk::pipeline::parameters::Source;
 use cuzk::pipeline::run::Run;
 use cuzk::pipeline::stages;
@@ -39,10 +39,11 @@ impl Desk for Memory {
         Ok(self.files[job.index].clone())
     }
 
-    fn known(&self, job: &Job, content: &str, digest: &dyn Fn(SealProof) -> Result<String>) -> Result<Option<String>> {
+    fn triage(&self, job: &Job, content: &str, bytes: &[u8], opened: &Open<'_>) -> Result<Triage> {
         assert_eq!(content, c1::content_hash(&self.files[job.index]));
-        assert_eq!(digest(SealProof::StackedDrg2KiBV1_1)?.len(), 32);
-        Ok(self.known.get(&job.index).map(|s| s.to_string()))
+        assert_eq!(bytes, self.files[job.index]);
+        assert_eq!(opened(SealProof::StackedDrg2KiBV1_1)?.srs.digest().len(), 32);
+        Ok(self.known.get(&job.index).map_or(Triage::Prove, |s| Triage::Done(s.to_string())))
     }
 
     fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<String> {

@@ -10,11 +10,6 @@ use crate::c1::MAX_BYTES;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 
-/// The content by which a job is known: blake2b-256, in hex.
-pub fn content_hash(bytes: &[u8]) -> String {
-    blake2b_simd::Params::new().hash_length(32).hash(bytes).to_hex().to_string()
-}
-
 /// A regular file's bytes. A file that is still being written is an error, not a part of it.
 ///
 /// # Errors

@@ -27,6 +27,22 @@ pub struct ShardEnvironment {
     pub slurm_array_task_step: Option<String>,
 }
 
+impl ShardEnvironment {
+    /// Takes in a variable; no if it is none of these.
+    pub fn set(&mut self, name: &str, value: &str) -> bool {
+        let field = match name {
+            "JOB_COMPLETION_INDEX" => &mut self.job_completion_index,
+            "SLURM_ARRAY_TASK_ID" => &mut self.slurm_array_task_id,
+            "SLURM_ARRAY_TASK_COUNT" => &mut self.slurm_array_task_count,
+            "SLURM_ARRAY_TASK_MIN" => &mut self.slurm_array_task_min,
+            "SLURM_ARRAY_TASK_STEP" => &mut self.slurm_array_task_step,
+            _ => return false,
+        };
+        *field = Some(value.to_owned());
+        true
+    }
+}
+
 impl Shard {
     /// All of the folder.
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };

@@ -1,6 +1,8 @@
 //! The flags as typed. What they mean together is decided in [`super::options`].
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{value_parser, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -32,6 +34,11 @@ pub enum Command {
     /// Prove a C1 file: every partition, verified, in one proof file
     #[command(after_help = after_help())]
     Prove(ProveArgs),
+    /// Prove every C1 file under a folder; a second run does what is left
+    #[command(after_help = after_help())]
+    Batch(Box<BatchArgs>),
+    /// Report on batches from the journals in their output folder, all shards together
+    Report(ReportArgs),
     /// Verify a proof against the C1 file it was made from
     #[command(after_help = after_help())]
     Verify(VerifyArgs),
@@ -64,6 +71,8 @@ pub struct ProveArgs {
     pub parameters: ParameterArgs,
     #[command(flatten)]
     pub sector: SectorArgs,
+    #[command(flatten)]
+    pub work: WorkArgs,
     /// Skip filecoin's own verification of the vanilla proofs
     #[arg(long)]
     pub no_check_c1: bool,
@@ -79,6 +88,78 @@ pub struct ProveArgs {
     /// How to report the phases: a table on standard error, or one JSON object as the result
     #[arg(long, value_enum, default_value_t = TimingsArg::Table)]
     pub timings: TimingsArg,
+}
+
+/// What the work is done with.
+#[derive(Debug, clap::Args)]
+pub struct WorkArgs {
+    /// Memory to use, anonymous and pinned, e.g. 48GiB [default: what is available, less a margin]
+    #[arg(long, value_name = "BYTES", value_parser = values::byte_size)]
+    pub memory: Option<u64>,
+    /// Most partitions in memory at a time [default: as the memory allows]
+    #[arg(long, value_name = "N")]
+    pub partitions_in_flight: Option<NonZeroUsize>,
+    /// What proves: `cpu`, or `simulator[:SECONDS]`, which rehearses a run with development parameters
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::device)]
+    pub device: values::DeviceName,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct BatchArgs {
+    /// Folder of C1 files, with those below it
+    pub folder: PathBuf,
+    /// Folder for proofs and the journal; created where it is missing
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub parameters: ParameterArgs,
+    /// Proof type of files that carry none, e.g. StackedDrg32GiBV1_1
+    #[arg(long, value_name = "TYPE", value_parser = values::seal_proof(), hide_possible_values = true)]
+    pub registered_proof: Option<SealProof>,
+    /// Skip filecoin's own verification of the vanilla proofs
+    #[arg(long)]
+    pub no_check_c1: bool,
+    /// What to write: documents about the proofs, or the bare proofs
+    #[arg(long, value_enum, default_value_t = ProofFormatArg::Json)]
+    pub format: ProofFormatArg,
+    #[command(flatten)]
+    pub work: WorkArgs,
+    /// Only part K of N, by the files' content; `auto/N` takes K from JOB_COMPLETION_INDEX or Slurm's array variables
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<String>,
+    /// Wait for another run in the same output folder to end, instead of refusing
+    #[arg(long)]
+    pub wait: bool,
+    /// Stop at the first file that fails
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// Try a file again, so often, after a failure that may pass
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub retry: u32,
+    /// Longest time for one file, e.g. 10m
+    #[arg(long, value_name = "TIME", value_parser = values::time_span)]
+    pub deadline: Option<Duration>,
+    /// Write everything there is to know of the run as JSON
+    #[arg(long, value_name = "FILE.json")]
+    pub report: Option<PathBuf>,
+    /// Write Chrome trace events, for Perfetto
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
+    /// Draw who did what when
+    #[arg(long, value_name = "FILE.svg")]
+    pub timeline: Option<PathBuf>,
+    /// Keep Prometheus metrics in this file while running
+    #[arg(long, value_name = "FILE.prom")]
+    pub metrics: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// Output folder of batches
+    pub folder: PathBuf,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, clap::Args)]

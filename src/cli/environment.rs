@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::Terminal;
+use crate::batch::ShardEnvironment;
 
 /// Variables of the `CUZK_` family that something reads, here or in `gpu`.
 const KNOWN: [&str; 1] = ["CUZK_LIBCUDA"];
@@ -19,6 +20,8 @@ pub struct Environment {
     pub cache_home: Option<PathBuf>,
     /// NO_COLOR
     pub no_color: bool,
+    /// What Slurm and Kubernetes say about this task of an array.
+    pub shard: ShardEnvironment,
     /// `CUZK_` variables that nothing reads.
     pub unknown: Vec<String>,
 }
@@ -39,6 +42,7 @@ impl Environment {
                 Some("XDG_CACHE_HOME") => cache = Some(PathBuf::from(value)),
                 Some("HOME") => home = Some(PathBuf::from(value)),
                 Some("NO_COLOR") => read.no_color = true,
+                Some(name) if read.shard.set(name, &value.to_string_lossy()) => {}
                 Some(name) if name.starts_with("CUZK_") && !KNOWN.contains(&name) => read.unknown.push(name.into()),
                 _ => {}
             }

@@ -10,14 +10,20 @@ use signal_hook::iterator::Signals;
 use super::Terminal;
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::files::{self, Outcome};
+use crate::pipeline::stop::Stop;
 
-/// Starts the thread that waits for a signal. The work needs no cooperation: results are published in one step.
-pub fn install(terminal: Terminal) -> Result<()> {
+/// Starts the thread that waits for a signal. The work needs no cooperation: results are published in one step. With
+/// `stop`, the first signal only asks for an end: what is on a device is finished, and the second one ends the process.
+pub fn install(terminal: Terminal, stop: Option<&'static Stop>) -> Result<()> {
     // `nohup` has SIGHUP ignored, and means it.
     let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
     let signals = [SIGINT, SIGTERM].into_iter().chain(hangup);
     let mut signals = Signals::new(signals).or_fault(Fault::Internal, || "installing the signal handler".into())?;
     let wait = move || {
+        if let Some(stop) = stop.filter(|_| signals.forever().next().is_some()) {
+            stop.request();
+            terminal.warn("stopping when the partitions that are on a device are done; once more to stop at once");
+        }
         if signals.forever().next().is_some() {
             files::abandon(|outcomes| {
                 terminal.error(&Error::new(Fault::Interrupted, message(outcomes)));

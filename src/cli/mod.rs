@@ -21,7 +21,11 @@ pub use terminal::Terminal;
 
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::files;
+use crate::pipeline::stop::Stop;
 use options::Task;
+
+/// What the first Ctrl-C asks of a batch.
+static STOP: Stop = Stop::new();
 
 /// Runs `work` with a panic in it turned into an error, temporaries removed. The panic's own message is on standard error
 /// by then.
@@ -44,20 +48,23 @@ fn said(payload: &(dyn Any + Send)) -> &str {
 }
 
 /// Starts the pool that all work runs on. Its size is the flag's or the machine's; RAYON_NUM_THREADS has no say in it.
-fn start_threads(wanted: Option<u16>) -> Result<()> {
+fn start_threads(wanted: Option<u16>) -> Result<usize> {
     let threads = wanted.map_or_else(|| available_parallelism().map_or(1, NonZeroUsize::get), usize::from);
     let started = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     started.or_fault(if wanted.is_some() { Fault::Usage } else { Fault::Internal }, || {
         format!("{threads} threads cannot be started; name a smaller number with --threads")
-    })
+    })?;
+    Ok(threads)
 }
 
 /// Does what the options say. Results go to standard output, everything else through `terminal`.
 pub fn run(options: Options, terminal: &Terminal) -> Result<()> {
-    start_threads(options.threads)?;
-    interrupt::install(*terminal)?;
+    let threads = start_threads(options.threads)?;
+    interrupt::install(*terminal, matches!(options.task, Task::Batch(_)).then_some(&STOP))?;
     match options.task {
-        Task::Prove(options) => run::prove::run(&options, terminal),
+        Task::Prove(options) => run::prove::run(&options, threads, terminal),
+        Task::Batch(options) => run::batch::run(&options, threads, terminal),
+        Task::Report { folder, json } => run::report::run(&folder, json),
         Task::Verify(options) => run::verify::run(&options, terminal),
         Task::Inspect(options) => run::inspect::run(&options),
         Task::Sample(options) => run::sample::run(&options, terminal),

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap_complete::Shell;
 
 use super::args::{self, Args, Command, DataArg, FolderArgs, ParamsCommand, SectorArgs};
+use super::values::DeviceName;
 use super::Environment;
+use crate::batch::{Settings, Shard};
 use crate::c1::{Format, ReadOptions, SampleData, SampleOptions};
 use crate::circuit::proof_type::default_proof;
 use crate::circuit::SealProof;
@@ -30,6 +32,8 @@ pub struct Options {
 #[derive(Debug)]
 pub enum Task {
     Prove(Prove),
+    Batch(Box<Batch>),
+    Report { folder: PathBuf, json: bool },
     Verify(Verify),
     Inspect(Inspect),
     Sample(Sample),
@@ -44,12 +48,33 @@ pub enum Task {
 #[derive(Debug)]
 pub struct Prove {
     pub input: Input,
+    pub work: Work,
     pub read: ReadOptions,
     pub parameters: Source,
     pub check_c1: bool,
     pub destination: Destination,
     pub format: ProofFormat,
     pub timings: TimingsFormat,
+}
+
+/// What the work is done with.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// None: what is available.
+    pub memory: Option<u64>,
+    pub in_flight: Option<usize>,
+    pub device: DeviceName,
+}
+
+/// A batch, and what is to be written about it.
+#[derive(Debug)]
+pub struct Batch {
+    pub settings: Settings,
+    pub work: Work,
+    pub report: Option<PathBuf>,
+    pub trace: Option<PathBuf>,
+    pub timeline: Option<PathBuf>,
+    pub metrics: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -106,6 +131,8 @@ impl Options {
     pub fn new(args: Args, environment: &Environment) -> Result<Self> {
         let task = match args.command {
             Command::Prove(args) => Task::Prove(prove(args, environment)?),
+            Command::Batch(args) => Task::Batch(Box::new(batch(*args, environment)?)),
+            Command::Report(args) => Task::Report { folder: args.folder, json: args.json },
             Command::Verify(args) => Task::Verify(verify(args, environment)?),
             Command::Inspect(args) => Task::Inspect(Inspect {
                 input: input(args.file),
@@ -137,12 +164,7 @@ impl Options {
 
 fn prove(args: args::ProveArgs, environment: &Environment) -> Result<Prove> {
     let input = input(args.file);
-    let format = match args.format {
-        args::ProofFormatArg::Json => ProofFormat::Json,
-        args::ProofFormatArg::Hex => ProofFormat::Hex,
-        args::ProofFormatArg::Raw => ProofFormat::Raw,
-        args::ProofFormatArg::Base64 => ProofFormat::Base64,
-    };
+    let format = proof_format(args.format);
     let destination = match (args.output, &input) {
         (Some(path), _) => destination(path, args.force),
         (None, Input::Stdin) => Destination::Stdout,
@@ -154,10 +176,12 @@ fn prove(args: args::ProveArgs, environment: &Environment) -> Result<Prove> {
         }
     }
     let parameters = parameters(args.parameters.folder, args.parameters.recheck, environment)?;
+    let parameters = to_generate(parameters, environment)?;
     Ok(Prove {
         input,
+        work: work(args.work, parameters.development)?,
         read: read_options(&args.sector),
-        parameters: to_generate(parameters, environment)?,
+        parameters,
         check_c1: !args.no_check_c1,
         destination,
         format,
@@ -166,6 +190,55 @@ fn prove(args: args::ProveArgs, environment: &Environment) -> Result<Prove> {
             args::TimingsArg::Json => TimingsFormat::Json,
             args::TimingsArg::None => TimingsFormat::None,
         },
+    })
+}
+
+fn proof_format(format: args::ProofFormatArg) -> ProofFormat {
+    match format {
+        args::ProofFormatArg::Json => ProofFormat::Json,
+        args::ProofFormatArg::Hex => ProofFormat::Hex,
+        args::ProofFormatArg::Raw => ProofFormat::Raw,
+        args::ProofFormatArg::Base64 => ProofFormat::Base64,
+    }
+}
+
+fn work(args: args::WorkArgs, development: bool) -> Result<Work> {
+    if matches!(args.device, DeviceName::Simulator(_)) && !development {
+        fail!(
+            Fault::Usage,
+            "--device simulator knows no secrets but those of development parameters: add --dev-params"
+        );
+    }
+    let in_flight = args.partitions_in_flight.map(usize::from);
+    Ok(Work { memory: args.memory, in_flight, device: args.device })
+}
+
+fn batch(args: args::BatchArgs, environment: &Environment) -> Result<Batch> {
+    let shard = match &args.shard {
+        Some(text) => Shard::parse(text, &environment.shard)?,
+        None => Shard::from_slurm(&environment.shard)?.unwrap_or(Shard::WHOLE),
+    };
+    let parameters = parameters(args.parameters.folder, args.parameters.recheck, environment)?;
+    let parameters = to_generate(parameters, environment)?;
+    Ok(Batch {
+        work: work(args.work, parameters.development)?,
+        settings: Settings {
+            input: args.folder,
+            out: args.output,
+            format: proof_format(args.format),
+            shard,
+            wait: args.wait,
+            fail_fast: args.fail_fast,
+            retry: args.retry,
+            deadline: args.deadline,
+            check_c1: !args.no_check_c1,
+            read: ReadOptions { proof: args.registered_proof, ..ReadOptions::default() },
+            parameters,
+        },
+        report: args.report,
+        trace: args.trace,
+        timeline: args.timeline,
+        metrics: args.metrics,
     })
 }
 

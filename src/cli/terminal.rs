@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::files;
-use crate::report::Progress;
+use crate::report::{Mode, Progress};
 
 /// Standard error as the user sees it.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +44,15 @@ impl Terminal {
             (true, _) => Progress::silent(),
             (false, true) => Progress::bars(self.colour),
             (false, false) => Progress::lines(),
+        }
+    }
+
+    /// How a run of the pipeline shows itself.
+    pub fn live_mode(&self) -> Mode {
+        match (self.quiet, io::stderr().is_terminal()) {
+            (true, _) => Mode::Silent,
+            (false, true) => Mode::Bars { colour: self.colour },
+            (false, false) => Mode::Lines,
         }
     }
 

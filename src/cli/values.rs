@@ -1,5 +1,7 @@
 //! Parsers of single flag values.
 
+use std::time::Duration;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::ValueEnum;
 
@@ -42,10 +44,77 @@ impl SectorSize {
     }
 }
 
+/// Bytes with a binary unit (`48GiB`) or none.
+pub fn byte_size(text: &str) -> Result<u64, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        _ => return Err("expected a number of bytes with KiB, MiB, GiB or TiB, for example 48GiB".into()),
+    };
+    let number: u64 = number.parse().map_err(|_| "expected a whole number, for example 48GiB".to_owned())?;
+    number.checked_mul(factor).filter(|n| *n > 0).ok_or_else(|| "expected more than nothing, and less than 2^64".into())
+}
+
+/// Seconds, or a number with s, m or h.
+pub fn time_span(text: &str) -> Result<Duration, String> {
+    let message = || "expected seconds, or a number with s, m or h, for example 90s or 10m".to_owned();
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = match unit {
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(message()),
+    };
+    let seconds: f64 = number.parse().map_err(|_| message())?;
+    Duration::try_from_secs_f64(seconds * factor).map_err(|_| message())
+}
+
+/// A device that proves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DeviceName {
+    Cpu,
+    /// Proofs from the secrets of development parameters, each after this time.
+    Simulator(Duration),
+}
+
+/// `cpu`, `simulator` or `simulator:SECONDS`.
+pub fn device(text: &str) -> Result<DeviceName, String> {
+    match text.split_once(':') {
+        None if text == "cpu" => Ok(DeviceName::Cpu),
+        None if text == "simulator" => Ok(DeviceName::Simulator(Duration::ZERO)),
+        Some(("simulator", delay)) => time_span(delay).map(DeviceName::Simulator),
+        _ => Err("expected cpu, or simulator with an optional time, as in simulator:0.5".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::circuit::proof_type::{default_proof, sector_size_name};
+
+    #[test]
+    fn bytes_times_and_devices_are_read_strictly() {
+        assert_eq!(byte_size("48GiB"), Ok(48 << 30));
+        assert_eq!(byte_size("512"), Ok(512));
+        assert_eq!(byte_size("3 mib"), Ok(3 << 20));
+        for bad in ["", "GiB", "4GB", "-1", "0", "1.5GiB", "99999999TiB"] {
+            assert!(byte_size(bad).is_err(), "{bad}");
+        }
+        assert_eq!(time_span("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(time_span("1.5h"), Ok(Duration::from_secs(5400)));
+        for bad in ["", "m", "-3", "3d", "nan", "1e300"] {
+            assert!(time_span(bad).is_err(), "{bad}");
+        }
+        assert_eq!(device("cpu"), Ok(DeviceName::Cpu));
+        assert_eq!(device("simulator:0.5"), Ok(DeviceName::Simulator(Duration::from_millis(500))));
+        assert!(device("cuda").is_err() && device("cpu:1").is_err());
+    }
 
     #[test]
     fn sizes_are_those_of_the_proof_types() {

@@ -10,7 +10,7 @@ use crate::error::{Error, Fault, Result};
 use crate::fail;
 use crate::report::units::duration;
 use crate::report::Timings;
-use crate::srs::{Origin, Srs};
+use crate::srs::Srs;
 use crate::witness::Sizes;
 
 use super::proof_file::{ProofFile, UsedParameters};
@@ -91,7 +91,6 @@ impl File {
 
     /// The document of a finished proof.
     pub fn document(&self, proof: Vec<u8>) -> ProofFile {
-        let srs = &self.opened.srs;
         ProofFile {
             registered_proof: self.statement.proof,
             miner: self.miner,
@@ -99,11 +98,7 @@ impl File {
             comm_r: self.statement.comm_r,
             comm_d: self.statement.comm_d,
             proof,
-            parameters: UsedParameters {
-                file: self.opened.porep.identity().params,
-                digest: srs.digest().into(),
-                development: srs.origin() == Origin::Development,
-            },
+            parameters: UsedParameters::of(&self.opened.porep, &self.opened.srs),
         }
     }
 }
@@ -132,6 +127,8 @@ pub enum Ending {
     Failed(Error),
     /// Stopped before its end.
     Unfinished,
+    /// Left to another shard.
+    Elsewhere,
 }
 
 /// A file's end, with all that is known of it.
@@ -146,6 +143,19 @@ pub struct Ended<'a> {
     pub wall: Duration,
 }
 
+/// Opens a proof type's parameters, or finds them open.
+pub type Open<'a> = dyn Fn(SealProof) -> Result<Arc<Opened>> + 'a;
+
+/// What to do about a file that has been read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Triage {
+    Prove,
+    /// There is a valid proof; where.
+    Done(String),
+    /// Another shard's.
+    Elsewhere,
+}
+
 /// Where jobs come from and results go to: one file and its proof, or a folder and its journal.
 pub trait Desk: Sync {
     /// The bytes of a job's file.
@@ -154,12 +164,14 @@ pub trait Desk: Sync {
     /// It cannot be read, or changed meanwhile.
     fn read(&self, job: &Job) -> Result<Vec<u8>>;
 
-    /// Where a valid proof of this content is already, if it is; `digest` tells the digest of the parameters that a proof
-    /// type would be proved with now.
+    /// What to do about a file, by its bytes and their hash; `opened` tells what a proof type would be proved with now.
     ///
     /// # Errors
-    /// Parameters that cannot be opened.
-    fn known(&self, job: &Job, content: &str, digest: &dyn Fn(SealProof) -> Result<String>) -> Result<Option<String>>;
+    /// Parameters that cannot be opened; what the decision needs cannot be read.
+    fn triage(&self, job: &Job, content: &str, bytes: &[u8], opened: &Open<'_>) -> Result<Triage> {
+        let _ = (job, content, bytes, opened);
+        Ok(Triage::Prove)
+    }
 
     /// Takes a verified proof; answers where it is now.
     ///

@@ -101,6 +101,18 @@ impl Output {
     }
 }
 
+/// Replaces a file that readers come back to, whole each time, and not synchronised: an old version is as good after a
+/// power failure.
+///
+/// # Errors
+/// Those of the file system.
+pub fn refresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut temporary = Temporary::create(folder, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, 0o644)?;
+    temporary.file().write_all(bytes)?;
+    files::put(temporary, path)
+}
+
 /// A link to nothing could not be given a result without replacing the link.
 fn refuse_dangling(path: &Path) -> Result<()> {
     if let Ok(target) = fs::read_link(path) {

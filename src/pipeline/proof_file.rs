@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use base64::prelude::{Engine, BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
-use crate::circuit::SealProof;
+use crate::circuit::{PoRep, SealProof};
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
+use crate::srs::{Origin, Srs};
 
 /// Bytes of one partition's proof: A and C compressed in G1, B in G2.
 pub const PARTITION_BYTES: usize = 192;
@@ -71,6 +72,17 @@ pub struct UsedParameters {
     pub digest: String,
     /// Development parameters: the proof proves nothing.
     pub development: bool,
+}
+
+impl UsedParameters {
+    /// What `srs` is for this circuit.
+    pub fn of(porep: &PoRep, srs: &Srs) -> Self {
+        Self {
+            file: porep.identity().params,
+            digest: srs.digest().into(),
+            development: srs.origin() == Origin::Development,
+        }
+    }
 }
 
 /// The document as written; the order of the fields is the order in the file.

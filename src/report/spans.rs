@@ -209,6 +209,17 @@ impl Recorder {
         Running { recorder: self, lane, activity, start }
     }
 
+    /// One more item waits in front of a stage.
+    pub fn enqueue(&self, stage: Stage) {
+        self.state().queues[stage as usize] += 1;
+    }
+
+    /// One item less does.
+    pub fn dequeue(&self, stage: Stage) {
+        let depth = &mut self.state().queues[stage as usize];
+        *depth = depth.saturating_sub(1);
+    }
+
     /// Sets the number of items in front of a stage.
     pub fn queue(&self, stage: Stage, depth: usize) {
         self.state().queues[stage as usize] = depth;

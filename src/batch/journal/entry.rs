@@ -1,15 +1,17 @@
 //! One line of the journal.
 
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::batch::text;
+use crate::batch::lock::host_name;
+use crate::batch::text::{self, display_name};
 use crate::circuit::SealProof;
 use crate::error::{Error, Fault};
 use crate::pipeline::proof_file::UsedParameters;
+use crate::report::spans::{self, FileRecord};
 
 /// The format of the lines.
 const VERSION: u32 = 1;
@@ -83,6 +85,11 @@ fn fault_name(fault: Fault) -> String {
     format!("{fault:?}").to_lowercase()
 }
 
+/// What each line says of its writer: the host's name, and cuzk's version.
+pub fn host_and_version() -> (String, String) {
+    (host_name(), env!("CARGO_PKG_VERSION").into())
+}
+
 /// Unix time in milliseconds; 0 before 1970.
 pub fn unix_ms(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
@@ -101,6 +108,26 @@ struct Version {
 }
 
 impl Entry {
+    /// The entry as a report has it; `job` is its place there.
+    pub fn record(&self, job: usize) -> FileRecord {
+        let outcome = match &self.outcome {
+            Outcome::Proved { proof_file, .. } => spans::Outcome::Proved { proof: display_name(proof_file) },
+            Outcome::Failed { fault, message } => {
+                spans::Outcome::Failed { fault: fault.clone(), message: message.clone() }
+            }
+        };
+        FileRecord {
+            job,
+            name: self.name.clone(),
+            content: self.c1.clone(),
+            partitions: self.registered_proof.map_or(0, |proof| usize::from(proof.partitions())),
+            attempts: self.attempts as usize,
+            outcome,
+            wall: Duration::from_millis(self.ended_ms.saturating_sub(self.started_ms)),
+            timings: self.timings.clone(),
+        }
+    }
+
     /// One line with its end; no byte before it is a line feed.
     pub(super) fn to_line(&self) -> serde_json::Result<Vec<u8>> {
         let mut line = serde_json::to_vec(&Line { journal: VERSION, entry: self })?;

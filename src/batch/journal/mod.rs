@@ -17,7 +17,7 @@ use super::shard::Shard;
 use super::text::display_name;
 use crate::error::{Fault, OrFault, Result};
 
-pub use entry::{unix_ms, Entry, Outcome};
+pub use entry::{host_and_version, unix_ms, Entry, Outcome};
 pub use writer::Writer;
 
 /// What the names of all journals begin with.
@@ -94,6 +94,22 @@ impl Journal {
             list.sort_by_key(|&i| self.records[i].entry.ended_ms);
         }
         self.proved = proved;
+    }
+
+    /// Takes in an entry that was just appended, so that later files of this run find it.
+    pub fn add(&mut self, entry: Entry) {
+        let i = self.records.len();
+        if let (Outcome::Proved { .. }, Some(c1), Some(used)) = (&entry.outcome, &entry.c1, &entry.parameters) {
+            self.proved.entry((c1.clone(), used.digest.clone())).or_default().push(i);
+        }
+        // What this run appends is newer than all that was loaded.
+        self.records.push(Record { entry, source: usize::MAX });
+    }
+
+    /// Entries that say this content was proved, with whatever parameters; the newest first.
+    pub fn proofs_of<'a>(&'a self, content_hash: &'a str) -> impl Iterator<Item = &'a Entry> {
+        let proved = |e: &&Entry| matches!(e.outcome, Outcome::Proved { .. }) && e.c1.as_deref() == Some(content_hash);
+        self.records.iter().rev().map(|record| &record.entry).filter(proved)
     }
 
     /// All entries: journal by journal, line by line.

@@ -7,9 +7,6 @@ use crate::error::Result;
 
 /// A C1 output that passed the cheap checks, with its proof type's public parameters.
 pub struct C1File {
-    pub name: String,
-    /// Bytes of the file.
-    pub bytes: u64,
     pub c1: C1,
     pub porep: PoRep,
 }
@@ -21,6 +18,6 @@ impl C1File {
         let content = input.read(c1::MAX_BYTES)?;
         let c1 = c1::read(&name, &content, options)?;
         let porep = PoRep::new(c1.statement.proof)?;
-        Ok(Self { name, bytes: content.len() as u64, c1, porep })
+        Ok(Self { c1, porep })
     }
 }

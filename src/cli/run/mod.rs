@@ -1,10 +1,13 @@
 //! What each subcommand does, one file each.
 
+pub mod batch;
 mod c1_file;
 pub mod devices;
 pub mod inspect;
+mod machine;
 pub mod params;
 pub mod prove;
+pub mod report;
 pub mod sample;
 pub mod verify;
 

@@ -1,51 +1,117 @@
 //! `cuzk prove`: everything that can fail early comes first; nothing is written that was not verified.
 
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::c1_file::C1File;
+use serde_json::Value;
+
+use super::machine::Machine;
 use super::Sink;
-use crate::backend::cpu::CpuBackend;
-use crate::cli::options::{Prove, TimingsFormat};
-use crate::cli::{terminal, Terminal};
+use crate::c1;
+use crate::cli::options::{Input, Prove, TimingsFormat};
+use crate::cli::{terminal, Terminal, STOP};
 use crate::error::{Error, Fault, OrFault, Result};
-use crate::pipeline::proof_file::{ProofFile, UsedParameters};
-use crate::pipeline::Prover;
-use crate::report::{MemorySampler, Phase, Timings};
-use crate::srs::{Origin, Srs};
+use crate::pipeline::job::{Desk, Ended, Ending, File, Job};
+use crate::pipeline::proof_file::ProofFormat;
+use crate::pipeline::run::Run;
+use crate::report::spans::Recorder;
+use crate::report::{Live, MemorySampler};
 
-pub fn run(options: &Prove, terminal: &Terminal) -> Result<()> {
-    let (timings, memory) = (Timings::default(), MemorySampler::start());
-    let progress = terminal.progress();
+pub fn run(options: &Prove, threads: usize, terminal: &Terminal) -> Result<()> {
     let sink = Sink::check(&options.destination)?;
-
-    let start = Instant::now();
-    let file = C1File::read(&options.input, &options.read)?;
-    timings.add(Phase::Read, start.elapsed(), file.bytes);
-    if options.check_c1 {
-        check_vanilla(&file, &timings)?;
+    let memory = MemorySampler::start();
+    let machine = Machine::start(&options.work, threads)?;
+    let desk = OneFile::new(options, &sink, &memory)?;
+    let recorder = Arc::new(Recorder::default());
+    let mut live = Live::new(terminal.live_mode(), recorder.clone(), 1);
+    let progress = live.progress();
+    if options.parameters.development {
+        terminal.warn("development parameters; the proof proves nothing");
     }
-    let start = Instant::now();
-    let srs = options.parameters.open(&file.porep, &progress)?;
-    timings.add(Phase::Parameters, start.elapsed(), srs.hashed_bytes());
-    if srs.origin() == Origin::Development {
-        terminal.warn(&format!("{}: development parameters; the proof proves nothing", srs.path().display()));
+    let run = Run {
+        devices: &machine.devices,
+        synthesis: &machine.synthesis,
+        budget: machine.budget.clone(),
+        in_flight: machine.in_flight,
+        source: &options.parameters,
+        options: options.read,
+        check_c1: options.check_c1,
+        deadline: None,
+        stop: &STOP,
+        recorder: &recorder,
+        progress: &progress,
+        desk: &desk,
+    };
+    run.run(vec![desk.job()]);
+    live.stop();
+    let End { ending, table, json } = desk.end()?;
+    match ending {
+        Ending::Proved(_) => report(options.timings, &table, json, &sink, terminal),
+        Ending::Failed(error) => Err(advised(error, options.check_c1)),
+        other => Err(Error::new(Fault::Internal, format!("the file ended as {other:?}"))),
     }
-
-    let backend = CpuBackend;
-    let prover = Prover { porep: &file.porep, srs: &srs, backend: &backend, timings: &timings, progress: &progress };
-    let proof = prover
-        .prove(&file.c1.statement, &file.c1.vanilla)
-        .map_err(|e| advised(e, options.check_c1).context(file.name.clone()))?;
-
-    let encoded = describe(&file, &srs, proof).encode(options.format)?;
-    timings.time(Phase::Write, encoded.len() as u64, || sink.write(&encoded))?;
-    report(options.timings, &timings, &memory, &sink, terminal)
 }
 
-fn check_vanilla(file: &C1File, timings: &Timings) -> Result<()> {
-    let challenges = file.porep.partitions() * file.porep.challenges_per_partition();
-    let check = || file.porep.check_vanilla(&file.c1.statement, &file.c1.vanilla);
-    timings.time(Phase::Check, challenges as u64, check).map_err(|e| e.context(file.name.clone()))
+/// The desk of a single file.
+struct OneFile<'a> {
+    input: &'a Input,
+    /// Standard input, which tells its length only by its end.
+    stdin: Mutex<Option<Vec<u8>>>,
+    bytes: u64,
+    sink: &'a Sink,
+    format: ProofFormat,
+    memory: &'a MemorySampler,
+    end: Mutex<Option<End>>,
+}
+
+/// How it ended, and where its time went.
+struct End {
+    ending: Ending,
+    table: String,
+    json: Value,
+}
+
+impl<'a> OneFile<'a> {
+    fn new(options: &'a Prove, sink: &'a Sink, memory: &'a MemorySampler) -> Result<Self> {
+        let input = &options.input;
+        let (stdin, bytes) = match input {
+            Input::Stdin => {
+                let content = input.read(c1::MAX_BYTES)?;
+                let length = content.len() as u64;
+                (Some(content), length)
+            }
+            // A file that is not there says so when it is read.
+            Input::File(path) => (None, std::fs::metadata(path).map_or(0, |found| found.len())),
+        };
+        let (stdin, end) = (Mutex::new(stdin), Mutex::default());
+        Ok(Self { input, stdin, bytes, sink, format: options.format, memory, end })
+    }
+
+    fn job(&self) -> Job {
+        Job { index: 0, name: self.input.name(), bytes: self.bytes }
+    }
+
+    fn end(self) -> Result<End> {
+        let end = self.end.into_inner().unwrap_or_else(PoisonError::into_inner);
+        end.ok_or_else(|| Error::new(Fault::Internal, "the file never ended"))
+    }
+}
+
+impl Desk for OneFile<'_> {
+    fn read(&self, _: &Job) -> Result<Vec<u8>> {
+        let read_already = self.stdin.lock().unwrap_or_else(PoisonError::into_inner).take();
+        read_already.map_or_else(|| self.input.read(c1::MAX_BYTES), Ok)
+    }
+
+    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<String> {
+        self.sink.write(&file.document(proof).encode(self.format)?)?;
+        Ok(self.sink.path().map_or_else(|| "standard output".into(), |path| path.display().to_string()))
+    }
+
+    fn ended(&self, ended: Ended<'_>) {
+        let peak = self.memory.peak();
+        let (table, json) = (ended.timings.table(&peak), ended.timings.json(&peak));
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(End { ending: ended.ending, table, json });
+    }
 }
 
 /// What to do about a proof that was made and does not verify, in front of the error that says so.
@@ -63,37 +129,14 @@ fn advised(error: Error, checked: bool) -> Error {
     }
 }
 
-fn describe(file: &C1File, srs: &Srs, proof: Vec<u8>) -> ProofFile {
-    ProofFile {
-        registered_proof: file.c1.statement.proof,
-        miner: file.c1.miner,
-        sector: file.c1.sector,
-        comm_r: file.c1.statement.comm_r,
-        comm_d: file.c1.statement.comm_d,
-        proof,
-        parameters: UsedParameters {
-            file: file.porep.identity().params,
-            digest: srs.digest().into(),
-            development: srs.origin() == Origin::Development,
-        },
-    }
-}
-
 /// Standard output carries one result: the proof itself, or the timings as JSON, or the name of the proof file.
-fn report(
-    format: TimingsFormat,
-    timings: &Timings,
-    memory: &MemorySampler,
-    sink: &Sink,
-    terminal: &Terminal,
-) -> Result<()> {
+fn report(format: TimingsFormat, table: &str, mut object: Value, sink: &Sink, terminal: &Terminal) -> Result<()> {
     if format == TimingsFormat::Table {
-        terminal.block(&timings.table(&memory.peak()));
+        terminal.block(table);
     }
     let name = sink.path().map(|path| path.display().to_string());
     match (format, name) {
         (TimingsFormat::Json, name) => {
-            let mut object = timings.json(&memory.peak());
             if let (Some(object), Some(name)) = (object.as_object_mut(), &name) {
                 object.insert("proof_file".into(), name.as_str().into());
             }

@@ -26,6 +26,7 @@ impl Run<'_> {
             let Ok(Ready { file, partition, inputs, assignment, held }) = next else {
                 return;
             };
+            self.recorder.dequeue(Stage::Device);
             if self.is_over(&file) {
                 self.report(&report, &file, partition, Ok(None));
                 continue;

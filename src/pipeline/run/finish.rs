@@ -50,6 +50,7 @@ impl Run<'_> {
                 }
             };
             let _waiting = self.recorder.begin(lane, Activity::AwaitsOutput);
+            self.recorder.enqueue(Stage::Write);
             // The writer outlives this stage.
             let _ = finished.send(done);
         }
@@ -76,6 +77,7 @@ impl Run<'_> {
     pub(super) fn write_files(&self, files: Receiver<Finished>) {
         let lane = Lane { stage: Stage::Write, worker: 0 };
         while let Some(finished) = self.receive(lane, &files) {
+            self.recorder.dequeue(Stage::Write);
             match finished {
                 Finished::Verified(file, proof) => {
                     let working = self.recorder.begin(lane, Activity::Work { job: file.job.index, partition: None });
@@ -150,6 +152,7 @@ fn assemble_and_verify(file: &File, proved: Vec<Proved>) -> Result<Vec<u8>> {
         });
         inputs.push(of_partition);
     }
+    srs.unchanged()?;
     let verify = || groth16::check_proofs(srs.vk(), &proofs, &inputs);
     timings.time(Phase::Verification, proofs.len() as u64, verify)?;
     stages::encode(&proofs)

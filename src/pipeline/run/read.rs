@@ -12,7 +12,7 @@ use crate::error::{Error, Fault, Result};
 use crate::fail;
 use crate::pipeline::budget::{Order, Reservation};
 use crate::pipeline::device::Device;
-use crate::pipeline::job::{Begun, Ending, File, Job, Opened};
+use crate::pipeline::job::{Begun, Ending, File, Job, Opened, Triage};
 use crate::report::spans::{Activity, Lane, Stage};
 use crate::report::units::bytes;
 use crate::report::Phase;
@@ -27,7 +27,7 @@ const READ_BYTES: u64 = 4 << 20;
 /// What came of a file.
 enum Read {
     Loaded(Arc<File>, c1::C1),
-    Known(String),
+    Ended(Ending),
 }
 
 impl Run<'_> {
@@ -70,9 +70,10 @@ impl Run<'_> {
                     memory.shrink_to(PARSED * job.bytes);
                     largest.fetch_max(file.opened.sizes.assignment_bytes(), Ordering::Relaxed);
                     let _waiting = self.recorder.begin(LANE, Activity::AwaitsOutput);
+                    self.recorder.enqueue(Stage::Circuit);
                     let _ = loaded.send(Loaded { file, vanilla: c1.vanilla, memory });
                 }
-                Ok(Read::Known(proof)) => end(content, Ending::Skipped(proof)),
+                Ok(Read::Ended(ending)) => end(content, ending),
                 Err(error) => end(content, Ending::Failed(error)),
             }
         }
@@ -90,16 +91,19 @@ impl Run<'_> {
         let bytes = self.desk.read(job)?;
         let hash = content_hash(&bytes);
         *content = Some(hash.clone());
-        let digest = |proof| Ok(parameters.open(proof)?.srs.digest().to_owned());
-        if let Some(proof) = self.desk.known(job, &hash, &digest)? {
-            return Ok(Read::Known(proof));
+        match self.desk.triage(job, &hash, &bytes, &|proof| parameters.open(proof))? {
+            Triage::Prove => {}
+            Triage::Done(proof) => return Ok(Read::Ended(Ending::Skipped(proof))),
+            Triage::Elsewhere => return Ok(Read::Ended(Ending::Elsewhere)),
         }
-        let c1 = c1::read(&job.name, &bytes, &self.options)?;
-        begun.timings.add(Phase::Read, start.elapsed(), bytes.len() as u64);
-        drop(bytes);
+        self.recorder.announce(job.index, &job.name, None);
+        let length = bytes.len() as u64;
+        let c1 = c1::read(&job.name, bytes, &self.options)?;
+        begun.timings.add(Phase::Read, start.elapsed(), length);
         let start = Instant::now();
         let opened = parameters.open(c1.statement.proof)?;
         begun.timings.add(Phase::Parameters, start.elapsed(), 0);
+        self.recorder.announce(job.index, &job.name, Some(opened.porep.partitions()));
         self.check_fits(job, &opened, memory)?;
         if self.check_c1 {
             let porep = &opened.porep;

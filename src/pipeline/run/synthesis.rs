@@ -32,6 +32,7 @@ impl Run<'_> {
         let mut workspace: Vec<Reservation> = Vec::new();
         self.synthesis.in_place_scope(|scope| {
             while let Some(Loaded { file, vanilla, memory }) = self.receive(LANE, &files) {
+                self.recorder.dequeue(Stage::Circuit);
                 let order = Order { job: file.job.index, partition: None };
                 let held: u64 = workspace.iter().map(Reservation::bytes).sum();
                 let more = self.workspace(&file.opened).saturating_sub(held);
@@ -102,7 +103,9 @@ impl Run<'_> {
         ready: SyncSender<Ready>,
         report: SyncSender<Report>,
     ) {
+        self.recorder.enqueue(Stage::Synthesis);
         scope.spawn(move |_| {
+            self.recorder.dequeue(Stage::Synthesis);
             if self.is_over(&file) {
                 return self.report(&report, &file, partition, Ok(None));
             }
@@ -119,6 +122,7 @@ impl Run<'_> {
             match assignment {
                 Ok(assignment) => {
                     let item = Ready { file, partition, inputs, assignment, held };
+                    self.recorder.enqueue(Stage::Device);
                     if let Err(unsent) = ready.send(item) {
                         // No device is left; their stage says why.
                         self.report(&report, &unsent.0.file, partition, Ok(None));

@@ -11,6 +11,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::spans::{Recorder, Seen, Stage};
+use super::Progress;
 use state::{Event, State};
 
 /// How often the recorder is looked at.
@@ -85,6 +86,15 @@ impl Live {
         Self { screen, stop: Some(stop), thread }
     }
 
+    /// Progress of work that the stages do not show, in this display: hashing or generating parameters.
+    pub fn progress(&self) -> Progress {
+        match &*self.screen {
+            Screen::Silent => Progress::silent(),
+            Screen::Lines(_) => Progress::lines(),
+            Screen::Bars(bars) => Progress::among(bars.all.clone(), bars.colour),
+        }
+    }
+
     /// Prints one line, above the bars where there are bars; nothing when silent.
     pub fn line(&self, line: &str) {
         self.screen.line(line);
@@ -143,6 +153,7 @@ impl Screen {
 
 struct Bars {
     all: MultiProgress,
+    colour: bool,
     batch: ProgressBar,
     stages: [ProgressBar; Stage::ALL.len()],
 }
@@ -167,7 +178,7 @@ impl Bars {
             line.set_prefix(of.name());
             line
         });
-        Self { all, batch, stages }
+        Self { all, colour, batch, stages }
     }
 
     fn update(&self, state: &State) {

@@ -1,0 +1,247 @@
+//! A batch's desk: files come from a folder, proofs and journal lines go to another.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use super::journal::{host_and_version, still_valid, unix_ms, Entry, Journal, Outcome, Writer};
+use super::{content_hash, display_name, read_stable, Input, Lock, Shard};
+use crate::c1::{self, ReadOptions};
+use crate::circuit::SealProof;
+use crate::error::{Error, Fault, OrFault, Result};
+use crate::groth16;
+use crate::pipeline::job::{Desk, Ended, Ending, File, Job, Open, Triage};
+use crate::pipeline::output::Output;
+use crate::pipeline::proof_file::{self, ProofFormat, UsedParameters};
+use crate::pipeline::stages;
+use crate::pipeline::stop::Stop;
+use crate::report::spans::{self, FileRecord, Recorder};
+use crate::report::Memory;
+
+/// What the desk of one run works with.
+pub(super) struct BatchDesk<'a> {
+    pub inputs: &'a [Input],
+    /// The proof files, relative to `out`, input by input.
+    pub proofs: &'a [PathBuf],
+    pub out: &'a Path,
+    pub format: ProofFormat,
+    pub shard: Shard,
+    pub lock: &'a Lock,
+    pub options: ReadOptions,
+    pub fail_fast: bool,
+    /// How often a file may be tried again.
+    pub retry: u32,
+    pub stop: &'a Stop,
+    pub recorder: &'a Recorder,
+    pub state: Mutex<State>,
+}
+
+/// What changes while the batch runs.
+pub(super) struct State {
+    pub journal: Journal,
+    pub writer: Writer,
+    /// How often each file was tried, this time included.
+    pub attempts: Vec<u32>,
+    /// When each file was begun.
+    pub begun: Vec<SystemTime>,
+    /// Files that failed and may be tried again.
+    pub again: Vec<usize>,
+}
+
+impl BatchDesk<'_> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The proof's place for people.
+    fn place(&self, job: &Job) -> String {
+        display_name(&self.out.join(&self.proofs[job.index]))
+    }
+
+    /// Writes a proof file and records it.
+    fn publish(&self, job: &Job, bytes: &[u8], content: &str, about: About) -> Result<String> {
+        self.lock.check()?;
+        let path = self.out.join(&self.proofs[job.index]);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).or_fault(Fault::Output, || display_name(folder))?;
+        }
+        Output::check(&path, true)?.write(bytes)?;
+        let outcome = Outcome::Proved { proof_file: self.proofs[job.index].clone(), proof_hash: content_hash(bytes) };
+        self.record(job, Some(content), about, outcome)?;
+        Ok(self.place(job))
+    }
+
+    /// Appends a line to the journal.
+    fn record(&self, job: &Job, content: Option<&str>, about: About, outcome: Outcome) -> Result<()> {
+        let mut state = self.state();
+        let (host, cuzk) = host_and_version();
+        let entry = Entry {
+            c1: content.map(str::to_owned),
+            name: job.name.clone(),
+            path: self.inputs[job.index].relative.clone(),
+            registered_proof: about.proof_type,
+            parameters: about.parameters,
+            outcome,
+            timings: about.timings,
+            started_ms: unix_ms(state.begun[job.index]),
+            ended_ms: unix_ms(SystemTime::now()),
+            attempts: state.attempts[job.index],
+            cuzk,
+            shard: self.shard.to_string(),
+            host,
+        };
+        state.writer.append(&entry)?;
+        state.journal.add(entry);
+        Ok(())
+    }
+
+    /// A proof of this content that the journal knows and whose file is intact; made anew under this file's name where it
+    /// was made for another one.
+    fn recorded(&self, job: &Job, content: &str, open: &Open<'_>) -> Result<Option<String>> {
+        let candidates: Vec<Entry> = self.state().journal.proofs_of(content).cloned().collect();
+        for entry in candidates {
+            let (Some(proof_type), Some(parameters)) = (entry.registered_proof, &entry.parameters) else { continue };
+            if open(proof_type)?.srs.digest() != parameters.digest || !still_valid(&entry, self.out) {
+                continue;
+            }
+            let Outcome::Proved { proof_file, .. } = &entry.outcome else { continue };
+            if *proof_file == self.proofs[job.index] {
+                return Ok(Some(self.place(job)));
+            }
+            let bytes = read_stable(&self.out.join(proof_file))?;
+            let about = About { timings: entry.timings.clone(), ..About::of(proof_type, parameters.clone()) };
+            return self.publish(job, &bytes, content, about).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// A proof under this file's name that no journal knows, because its run was killed before the line was written: it
+    /// counts when it verifies.
+    fn orphaned(&self, job: &Job, content: &str, bytes: &[u8], open: &Open<'_>) -> Result<Option<String>> {
+        let Some(found) = self.state().journal.orphan(self.out, &self.proofs[job.index])? else { return Ok(None) };
+        let name = self.place(job);
+        let check = || -> Result<Option<About>> {
+            let (proof, document) = match proof_file::read(&name, &found)? {
+                proof_file::Found::Document(document) => (document.proof.clone(), Some(document)),
+                proof_file::Found::Bare(proof) => (proof, None),
+            };
+            let c1 = c1::read(&job.name, bytes, &self.options)?;
+            let opened = open(c1.statement.proof)?;
+            let porep = &opened.porep;
+            if proof.len() != porep.partitions() * proof_file::PARTITION_BYTES {
+                return Ok(None);
+            }
+            let inputs: Vec<_> =
+                (0..porep.partitions()).map(|k| porep.public_inputs(&c1.statement, k)).collect::<Result<_>>()?;
+            groth16::check_proofs(opened.srs.vk(), &stages::decode(&proof)?, &inputs)?;
+            let used = UsedParameters::of(&opened.porep, &opened.srs);
+            let same = document.is_none_or(|d| d.parameters == used);
+            Ok(same.then(|| About::of(c1.statement.proof, used)))
+        };
+        // Whatever is wrong with it: it is proved anew.
+        let Ok(Some(about)) = check() else { return Ok(None) };
+        let outcome = Outcome::Proved { proof_file: self.proofs[job.index].clone(), proof_hash: content_hash(&found) };
+        self.record(job, Some(content), about, outcome)?;
+        Ok(Some(name))
+    }
+}
+
+/// What a journal line says besides its outcome.
+#[derive(Default)]
+struct About {
+    proof_type: Option<SealProof>,
+    parameters: Option<UsedParameters>,
+    timings: serde_json::Value,
+}
+
+impl About {
+    fn of(proof_type: SealProof, parameters: UsedParameters) -> Self {
+        Self { proof_type: Some(proof_type), parameters: Some(parameters), timings: serde_json::Value::Null }
+    }
+}
+
+impl Desk for BatchDesk<'_> {
+    fn read(&self, job: &Job) -> Result<Vec<u8>> {
+        {
+            let mut state = self.state();
+            state.attempts[job.index] += 1;
+            state.begun[job.index] = SystemTime::now();
+        }
+        read_stable(&self.inputs[job.index].path)
+    }
+
+    fn triage(&self, job: &Job, content: &str, bytes: &[u8], opened: &Open<'_>) -> Result<Triage> {
+        if !self.shard.takes(content) {
+            return Ok(Triage::Elsewhere);
+        }
+        let found = match self.recorded(job, content, opened)? {
+            None => self.orphaned(job, content, bytes, opened)?,
+            found => found,
+        };
+        Ok(found.map_or(Triage::Prove, Triage::Done))
+    }
+
+    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<String> {
+        let document = file.document(proof);
+        let parameters = document.parameters.clone();
+        let bytes = document.encode(self.format)?;
+        let timings = file.timings().json(&Memory::now());
+        let about = About { timings, ..About::of(file.statement.proof, parameters) };
+        self.publish(&file.job, &bytes, &file.content, about)
+    }
+
+    fn ended(&self, ended: Ended<'_>) {
+        let job = ended.job;
+        let outcome = match &ended.ending {
+            Ending::Elsewhere => return,
+            Ending::Proved(proof) => spans::Outcome::Proved { proof: proof.clone() },
+            Ending::Skipped(proof) => spans::Outcome::Skipped { proof: proof.clone() },
+            Ending::Unfinished => spans::Outcome::Unfinished,
+            Ending::Failed(error) => {
+                if self.may_try_again(job, error) {
+                    self.state().again.push(job.index);
+                    return;
+                }
+                let timings = ended.timings.json(&Memory::now());
+                let about = About { proof_type: ended.proof_type, timings, ..About::default() };
+                // A journal that cannot be written fails the files that are proved; here the file has failed already.
+                let _ = self.record(job, ended.content, about, Outcome::failed(error));
+                if self.fail_fast {
+                    self.stop.request();
+                }
+                spans::Outcome::Failed {
+                    fault: format!("{:?}", error.fault()).to_lowercase(),
+                    message: error.to_string(),
+                }
+            }
+        };
+        let attempts = self.state().attempts[job.index].max(1) as usize;
+        self.recorder.file(FileRecord {
+            job: job.index,
+            name: job.name.clone(),
+            content: ended.content.map(str::to_owned),
+            partitions: ended.partitions,
+            attempts,
+            outcome,
+            wall: ended.wall,
+            timings: ended.timings.json(&Memory::now()),
+        });
+    }
+}
+
+impl BatchDesk<'_> {
+    /// Could the same file succeed if it were tried again?
+    fn may_try_again(&self, job: &Job, error: &Error) -> bool {
+        let passing = matches!(error.fault(), Fault::Device | Fault::Unverified | Fault::Internal | Fault::Output);
+        passing && !self.stop.is_requested() && self.state().attempts[job.index] <= self.retry
+    }
+}
+
+/// The run's part of the state, at its start.
+pub(super) fn state(journal: Journal, writer: Writer, files: usize) -> Mutex<State> {
+    let (attempts, begun) = (vec![0; files], vec![SystemTime::UNIX_EPOCH; files]);
+    Mutex::new(State { journal, writer, attempts, begun, again: Vec::new() })
+}
+
+/// Shared by all that a batch shows.
+pub(super) type SharedRecorder = Arc<Recorder>;

@@ -1,0 +1,114 @@
+//! `cuzk batch`.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{channel, RecvTimeoutError};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::machine::Machine;
+use crate::batch::{Means, Prepared};
+use crate::cli::options::Batch;
+use crate::cli::{terminal, Terminal, STOP};
+use crate::error::{Error, Fault, OrFault, Result};
+use crate::pipeline::output::{self, Output};
+use crate::report::spans::{Outcome, Recorder, Snapshot};
+use crate::report::{metrics, timeline, trace, BatchReport, Live, Memory, MemorySampler};
+
+/// Time between two versions of the metrics file.
+const METRICS_INTERVAL: Duration = Duration::from_secs(5);
+
+pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
+    let memory = MemorySampler::start();
+    for path in [&options.report, &options.trace, &options.timeline, &options.metrics].into_iter().flatten() {
+        Output::check(path, true)?;
+    }
+    let prepared = Prepared::new(&options.settings, &STOP, &|message| terminal.note(message))?;
+    prepared.notes.iter().for_each(|note| terminal.warn(note));
+    let machine = Machine::start(&options.work, threads)?;
+    let recorder = Arc::new(Recorder::default());
+    let mut live = Live::new(terminal.live_mode(), recorder.clone(), prepared.files());
+    let progress = live.progress();
+    if options.settings.parameters.development {
+        live.line("development parameters: the proofs prove nothing");
+    }
+    let means = Means {
+        devices: &machine.devices,
+        synthesis: &machine.synthesis,
+        budget: machine.budget.clone(),
+        in_flight: machine.in_flight,
+        stop: &STOP,
+        recorder: recorder.clone(),
+        progress: &progress,
+    };
+    with_metrics(options.metrics.as_deref(), &recorder, &memory, || prepared.run(&means));
+    live.stop();
+
+    let (snapshot, peak) = (recorder.snapshot(), memory.peak());
+    let report = BatchReport::new(&snapshot, &peak);
+    terminal.block(&report.table());
+    print_results(&snapshot)?;
+    write_about(options, &snapshot, &report, &peak)?;
+    verdict(&report)
+}
+
+/// Standard output has the proof files, in the order of the C1 files.
+fn print_results(snapshot: &Snapshot) -> Result<()> {
+    let mut files: Vec<_> = snapshot.files.iter().collect();
+    files.sort_by_key(|file| file.job);
+    let mut text = String::new();
+    for file in files {
+        if let Outcome::Proved { proof } | Outcome::Skipped { proof } = &file.outcome {
+            text.push_str(proof);
+            text.push('\n');
+        }
+    }
+    terminal::print(&text)
+}
+
+fn write_about(options: &Batch, snapshot: &Snapshot, report: &BatchReport, peak: &Memory) -> Result<()> {
+    let write = |path: &Option<PathBuf>, text: &dyn Fn() -> Result<String>| match path {
+        Some(path) => Output::check(path, true)?.write(text()?.as_bytes()),
+        None => Ok(()),
+    };
+    write(&options.report, &|| {
+        let text = serde_json::to_string_pretty(&report.json()).or_fault(Fault::Internal, || "the report".into())?;
+        Ok(text + "\n")
+    })?;
+    write(&options.trace, &|| Ok(trace::text(snapshot)))?;
+    write(&options.timeline, &|| Ok(timeline::svg(snapshot, "cuzk batch")))?;
+    write(&options.metrics, &|| Ok(metrics::text(snapshot, &Memory::now(), peak)))
+}
+
+/// Runs `work` while a thread keeps the metrics file current.
+fn with_metrics(path: Option<&Path>, recorder: &Recorder, memory: &MemorySampler, work: impl FnOnce()) {
+    let Some(path) = path else { return work() };
+    let (stop, stopped) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || loop {
+            let text = metrics::text(&recorder.snapshot(), &Memory::now(), &memory.peak());
+            // A version that cannot be written is an old version for the reader; the last one's error is reported.
+            let _ = output::refresh(path, text.as_bytes());
+            if stopped.recv_timeout(METRICS_INTERVAL) != Err(RecvTimeoutError::Timeout) {
+                break;
+            }
+        });
+        work();
+        drop(stop);
+    });
+}
+
+fn verdict(report: &BatchReport) -> Result<()> {
+    let counts = report.counts();
+    if STOP.is_requested() && counts.unfinished > 0 {
+        let message =
+            format!("stopped: {} of {} files are left; the same command continues", counts.unfinished, counts.total());
+        return Err(Error::new(if counts.failed > 0 { Fault::Partial } else { Fault::Interrupted }, message));
+    }
+    if counts.failed > 0 {
+        let names: Vec<_> = report.failed().map(|file| file.name.clone()).take(5).collect();
+        let more = if counts.failed > names.len() { ", ..." } else { "" };
+        let message = format!("{} of {} files failed: {}{more}", counts.failed, counts.total(), names.join(", "));
+        return Err(Error::new(Fault::Partial, message));
+    }
+    Ok(())
+}

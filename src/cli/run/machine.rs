@@ -1,0 +1,51 @@
+//! What `prove` and `batch` work with: devices, threads, memory.
+
+use std::sync::Arc;
+
+use rayon::ThreadPool;
+
+use crate::cli::options::Work;
+use crate::cli::values::DeviceName;
+use crate::error::{Fault, Result};
+use crate::fail;
+use crate::pipeline::available::available;
+use crate::pipeline::budget::Budget;
+use crate::pipeline::device::{pool, Device};
+use crate::report::units::bytes;
+use crate::report::Memory;
+
+/// What the process itself takes on top of what it has at its start: stacks, tables of hash functions, small things.
+const OWN_BYTES: u64 = 48 << 20;
+
+/// Started devices and pools.
+pub struct Machine {
+    pub devices: Vec<Device>,
+    pub synthesis: ThreadPool,
+    pub budget: Arc<Budget>,
+    pub in_flight: usize,
+}
+
+impl Machine {
+    /// # Errors
+    /// `Usage`: less memory than the process itself takes, or more threads than the system starts.
+    pub fn start(work: &Work, threads: usize) -> Result<Self> {
+        let device = match work.device {
+            DeviceName::Cpu => Device::cpu(threads)?,
+            DeviceName::Simulator(delay) => Device::Simulator { delay, synthesis: false },
+        };
+        // Of a machine that does not tell its memory all is used that is asked for.
+        let total = work.memory.or_else(available).unwrap_or(u64::MAX / 2);
+        let own = Memory::now().anonymous.unwrap_or(0) + OWN_BYTES;
+        if total <= own {
+            fail!(Fault::Usage, "--memory {}: cuzk itself takes {}", bytes(total), bytes(own));
+        }
+        // One partition on the device, one that waits for it, and one on each thread; the budget may allow fewer.
+        let in_flight = work.in_flight.unwrap_or(threads + 2);
+        Ok(Self {
+            devices: vec![device],
+            synthesis: pool("synthesis", threads)?,
+            budget: Budget::new(total - own),
+            in_flight,
+        })
+    }
+}

@@ -1,0 +1,22 @@
+//! `cuzk report`.
+
+use std::path::Path;
+
+use crate::batch::{display_name, records};
+use crate::cli::terminal;
+use crate::error::{Fault, OrFault, Result};
+use crate::fail;
+use crate::report::BatchReport;
+
+pub fn run(folder: &Path, json: bool) -> Result<()> {
+    let shards = records(folder)?;
+    if shards.is_empty() {
+        fail!(Fault::Input, "{}: no journal here; expected the output folder of a batch", display_name(folder));
+    }
+    let report = BatchReport::merge(shards);
+    if json {
+        let text = serde_json::to_string_pretty(&report.json()).or_fault(Fault::Internal, || "the report".into())?;
+        return terminal::print(&(text + "\n"));
+    }
+    terminal::print(&report.table())
+}
