@@ -150,6 +150,7 @@ fn assemble_and_verify(file: &File, proved: Vec<Proved>) -> Result<Vec<u8>> {
         });
         inputs.push(of_partition);
     }
+    srs.unchanged()?;
     let verify = || groth16::check_proofs(srs.vk(), &proofs, &inputs);
     timings.time(Phase::Verification, proofs.len() as u64, verify)?;
     stages::encode(&proofs)
