@@ -84,7 +84,6 @@ fn assert_8mib_sound(proof: SealProof) {
 }
 
 #[test]
-#[ignore = "seals 8 MiB: half a minute"]
 fn sealed_8mib_sectors_are_sound() {
     assert_8mib_sound(StackedDrg8MiBV1_1);
 }
