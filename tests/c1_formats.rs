@@ -89,7 +89,7 @@ fn fields_are_found_by_name_and_base64_tolerantly() {
     let lines: Vec<&str> =
         text.trim_end_matches('=').as_bytes().chunks(76).map(|c| std::str::from_utf8(c).unwrap()).collect();
     let wrapper = json!({"SectorSize": 2048, "SectorNum": 1, "Phase1Out": lines.join("\n")});
-    let back = read("x", &serde_json::to_vec_pretty(&wrapper).unwrap(), &options()).unwrap();
+    let back = read("x", serde_json::to_vec_pretty(&wrapper).unwrap(), &options()).unwrap();
     assert_eq!((back.format, back.sector, back.miner), (Format::Wrapper, Some(1), None));
 }
 
@@ -109,7 +109,7 @@ fn sectors_are_checked_and_must_not_contradict() {
     let wrapper = |size: u64| {
         serde_json::to_vec(&json!({"SectorSize": size, "SectorNum": 1, "Phase1Out": STANDARD.encode(&bytes)})).unwrap()
     };
-    read("x", &wrapper(2048), &options()).unwrap();
+    read("x", wrapper(2048), &options()).unwrap();
     refused(&wrapper(34359738368), &options(), &["SectorSize", "32GiB", "StackedDrg2KiBV1_1"]);
     refused(
         br#"{"SectorNum": 1, "SectorSize": 2048, "Phase1Out": "AAAA"}"#,
@@ -238,7 +238,7 @@ fn statements_are_checked() {
         refused(&changed(|v| v[field][31] = json!(0x40)), &options(), &[field, "top two bits"]);
     }
     // a ticket may be anything: only replica_id follows from it
-    read("x", &changed(|v| v["ticket"] = json!(vec![0u8; 32])), &options()).unwrap();
+    read("x", changed(|v| v["ticket"] = json!(vec![0u8; 32])), &options()).unwrap();
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn descriptions_tell_what_is_in_a_file() {
     assert!(facts
         .parameters
         .starts_with("v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-sha256_hasher-"));
-    let bare = read("x", &write(&c1, Format::Json).unwrap(), &options()).unwrap();
+    let bare = read("x", write(&c1, Format::Json).unwrap(), &options()).unwrap();
     let facts = describe(&bare).unwrap();
     assert!(!facts.replica_id_checked);
     assert!(facts.rows().iter().any(|(label, value)| *label == "sector" && value == "not known"));

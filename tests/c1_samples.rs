@@ -31,7 +31,7 @@ fn random(seed: u64) -> SampleOptions {
 /// The whole way: structure and replica_id, vanilla verification, the circuit and its public inputs.
 fn assert_sound(c1: &C1) {
     let known = ReadOptions { miner: c1.miner, sector: c1.sector, proof: None };
-    read("x", &write(c1, Format::Json).unwrap(), &known).unwrap();
+    read("x", write(c1, Format::Json).unwrap(), &known).unwrap();
     let porep = PoRep::new(c1.statement.proof).unwrap();
     porep.check_vanilla(&c1.statement, &c1.vanilla).unwrap();
     assert!(reference(c1));
@@ -69,7 +69,7 @@ fn sealed_2kib_sectors_are_sound() {
         let again = write(&sealed(proof, &random(5)).unwrap(), Format::Json).unwrap();
         assert_eq!(again, write(&c1, Format::Json).unwrap());
         // the proof type of a bincode file follows from challenges and graph, synthetic included
-        let back = read("x", &write(&c1, Format::Bincode).unwrap(), &ReadOptions::default()).unwrap();
+        let back = read("x", write(&c1, Format::Bincode).unwrap(), &ReadOptions::default()).unwrap();
         assert_eq!(back.statement.proof, proof);
     }
     let c1 = sealed(StackedDrg2KiBV1, &SampleOptions::default()).unwrap();
@@ -84,7 +84,6 @@ fn assert_8mib_sound(proof: SealProof) {
 }
 
 #[test]
-#[ignore = "seals 8 MiB: half a minute"]
 fn sealed_8mib_sectors_are_sound() {
     assert_8mib_sound(StackedDrg8MiBV1_1);
 }
@@ -320,7 +319,7 @@ fn every_changed_hash_is_found_and_named() {
         let changed = C1 { vanilla, statement: c1.statement.clone(), ..c1 };
         let by_read = read(
             "x",
-            &write(&changed, Format::Bincode).unwrap(),
+            write(&changed, Format::Bincode).unwrap(),
             &ReadOptions { proof: Some(StackedDrg2KiBV1_1), ..Default::default() },
         )
         .err();

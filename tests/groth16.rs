@@ -98,7 +98,7 @@ fn wrong_points_in_a_proof_decode_and_do_not_verify() {
     for (name, wrong) in wrong {
         let decoded = Proof::<Bls12>::read(&bytes(&wrong)[..]).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(decoded == wrong && decoded != proof, "{name}");
-        assert_eq!(verify(srs.vk(), &[decoded], &[inputs.clone()]).unwrap(), [false], "{name}");
+        assert_eq!(verify(srs.vk(), &[decoded], std::slice::from_ref(&inputs)).unwrap(), [false], "{name}");
     }
     // Both signs: the same proof again, and so the verifier's business to accept.
     let both = Proof { a: -a, b: -b, c };

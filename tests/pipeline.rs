@@ -259,7 +259,7 @@ fn synthesis_and_device_overlap() {
 
 /// Wall time as a share of the unoverlapped time, and the device's busy share between its first and last partition.
 fn overlap(files: usize) -> (f64, f64) {
-    let c1 = c1::read("sample", &sample(1), &ReadOptions::default()).unwrap();
+    let c1 = c1::read("sample", sample(1), &ReadOptions::default()).unwrap();
     let porep = PoRep::new(c1.statement.proof).unwrap();
     let start = Instant::now();
     cuzk::witness::synthesize(porep.circuit(&c1.statement, &c1.vanilla, 0).unwrap()).unwrap();

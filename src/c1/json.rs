@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn base64_is_read_whole_at_lengths_around_a_chunk() {
         for length in (BASE64_CHUNK / 4 * 3 - 4..BASE64_CHUNK / 4 * 3 + 4).chain([0, 1, 20_000]) {
-            let bytes: Vec<u8> = (0..length).map(|i| (i * i >> 3) as u8).collect();
+            let bytes: Vec<u8> = (0..length).map(|i| ((i * i) >> 3) as u8).collect();
             let text = BASE64.encode(&bytes);
             assert!(decode_base64(&text).unwrap() == bytes, "{length} bytes");
             let broken: Vec<&str> = text.as_bytes().chunks(77).map(|c| std::str::from_utf8(c).unwrap()).collect();
