@@ -4,6 +4,8 @@
 //! `cargo bench --bench prove [-- --runs N]`; the parameters are made on first use, which takes a minute.
 
 mod common;
+#[path = "../tests/common/parameters.rs"]
+mod parameters;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,7 +13,7 @@ use std::process::ExitCode;
 use cuzk::backend::cpu::CpuBackend;
 use cuzk::c1;
 use cuzk::circuit::{PoRep, SealProof};
-use cuzk::pipeline::parameters::{ensure_development, Source};
+use cuzk::pipeline::parameters::Source;
 use cuzk::pipeline::Prover;
 use cuzk::report::{Progress, Timings};
 use cuzk::srs::Lookup;
@@ -24,23 +26,19 @@ fn sample() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/2KiB.json")
 }
 
-/// The folder that the tests use too.
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("test-parameters")
-}
-
 fn main() -> ExitCode {
+    let folder = parameters::shared_dev_params(&Progress::lines());
     match common::flag("--child").as_deref() {
-        Some("cuzk") => common::report_run(cuzk),
+        Some("cuzk") => common::report_run(|| cuzk(&folder)),
         Some("filecoin-proofs") => {
             // filecoin-proofs reads its settings once, on first use.
-            std::env::set_var("FIL_PROOFS_PARAMETER_CACHE", folder());
+            std::env::set_var("FIL_PROOFS_PARAMETER_CACHE", &folder);
             common::report_run(filecoin_proofs);
         }
         Some(other) => panic!("unknown child {other}"),
         None => {
             let porep = PoRep::new(SealProof::StackedDrg2KiBV1_1).expect("2 KiB PoRep");
-            let params = ensure_development(&folder(), "bench", &porep, &Progress::lines()).expect("parameters");
+            let params = folder.join(porep.identity().params);
             // Into the page cache, for both.
             std::io::copy(&mut std::fs::File::open(params).expect("parameters"), &mut std::io::sink()).expect("read");
             let runs = common::flag("--runs").map_or(3, |n| n.parse().expect("--runs takes a number"));
@@ -50,14 +48,14 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn cuzk() {
+fn cuzk(folder: &Path) {
     let bytes = std::fs::read(sample()).expect("sample");
     let (timings, progress) = (Timings::default(), Progress::silent());
-    let c1 = c1::read("sample", &bytes, &Default::default()).expect("sample is sound");
+    let c1 = c1::read("sample", bytes, &Default::default()).expect("sample is sound");
     let porep = PoRep::new(c1.statement.proof).expect("2 KiB PoRep");
     porep.check_vanilla(&c1.statement, &c1.vanilla).expect("sample's vanilla proofs hold");
-    let lookup = Lookup { folder: folder(), folder_source: "bench".into(), recheck: false };
-    let srs = Source { lookup, development: true, verdicts: Some(folder().join("verdicts.json")) }
+    let lookup = Lookup { folder: folder.into(), folder_source: "bench".into(), recheck: false };
+    let srs = Source { lookup, development: true, verdicts: Some(folder.join("verdicts.json")) }
         .open(&porep, &progress)
         .expect("parameters");
     let prover = Prover { porep: &porep, srs: &srs, backend: &CpuBackend, timings: &timings, progress: &progress };

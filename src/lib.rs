@@ -7,15 +7,19 @@
 //!                                   srs: the parameters the sums run over
 //! ```
 //!
-//! Imports go down only: `cli -> pipeline -> {c1, circuit, witness, constraints, srs, groth16, backend}`;
+//! `batch` knows what lies around a proof when there are many: folders, journal, lock, shards.
+//!
+//! Imports go down only: `cli -> batch -> pipeline -> {c1, circuit, witness, constraints, srs, groth16, backend}`;
 //! `tests/layering.rs` holds the modules to that.
 
 pub mod backend;
+pub mod batch;
 pub mod c1;
 pub mod circuit;
 pub mod cli;
 pub mod constraints;
 pub mod error;
+pub mod files;
 pub mod gpu;
 pub mod groth16;
 pub mod pipeline;

@@ -16,8 +16,8 @@ fn main() -> ExitCode {
     let environment = Environment::read();
     let terminal = Terminal::new(args.quiet, environment.no_color);
     environment.warn(&terminal);
-    let done = Options::new(args, &environment).and_then(|options| cli::run(options, &terminal));
-    match done {
+    let work = || Options::new(args, &environment).and_then(|options| cli::run(options, &terminal));
+    match cli::guarded(work) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             terminal.error(&error);

@@ -3,7 +3,7 @@
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar as Fr};
 use cuzk::backend::bases::{G1Bases, G2Bases};
 use cuzk::backend::{cpu::CpuBackend, reference::Reference, Backend};
-use ff::Field;
+use ff::{BatchInvert, Field, PrimeField};
 use group::Group;
 use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
 
@@ -87,18 +87,72 @@ fn quotients_equal_reference(backend: &dyn Backend) {
     }
 }
 
+/// A quotient by its definition at a random point x: a(x) b(x) - c(x) = h(x) (x^n - 1), where a, b and c are had from their values
+/// by the barycentric formula, without any transform. Long enough for several leaves of the transforms.
+fn long_quotients_divide(backend: &dyn Backend) {
+    for rows in [(1usize << 14) + 1, (1 << 15) - 3, 1 << 15, (1 << 15) + 1, 50_001] {
+        let mut rng = ChaCha20Rng::seed_from_u64(rows as u64);
+        let mut random = || -> Vec<Fr> { (0..rows).map(|_| Fr::random(&mut rng)).collect() };
+        let (a, b) = (random(), random());
+        let c: Vec<_> = a.iter().zip(&b).map(|(a, b)| *a * b).collect();
+        let x = Fr::random(&mut rng);
+        let n = rows.next_power_of_two();
+        let [a_x, b_x, c_x] = [&a, &b, &c].map(|values| evaluate_barycentric(values, n, x));
+        let h = backend.quotient(a, b, c).unwrap();
+        assert_eq!(h.len(), n - 1);
+        let h_x = h.iter().rev().fold(Fr::ZERO, |sum, coefficient| sum * x + coefficient);
+        let vanishing = x.pow_vartime([n as u64]) - Fr::ONE;
+        assert_eq!(a_x * b_x - c_x, h_x * vanishing, "{}, {rows} rows", backend.name());
+    }
+}
+
+/// p(x) for the polynomial of degree below n with p(w^i) = values[i], 0 beyond them: (x^n - 1) / n * sum(values[i] w^i / (x - w^i)).
+fn evaluate_barycentric(values: &[Fr], n: usize, x: Fr) -> Fr {
+    let w = (n.ilog2()..Fr::S).fold(Fr::ROOT_OF_UNITY, |w, _| w.square());
+    let powers: Vec<Fr> = std::iter::successors(Some(Fr::ONE), |power| Some(*power * w)).take(values.len()).collect();
+    let mut inverses: Vec<Fr> = powers.iter().map(|power| x - power).collect();
+    inverses.iter_mut().batch_invert();
+    let terms = values.iter().zip(&powers).zip(&inverses);
+    let sum: Fr = terms.map(|((value, power), inverse)| *value * power * inverse).sum();
+    (x.pow_vartime([n as u64]) - Fr::ONE) * Fr::from(n as u64).invert().unwrap() * sum
+}
+
 /// Long enough for several chunks and tasks; the expected sum comes from field arithmetic.
-fn long_sums_are_right(backend: &dyn Backend) {
+const LONG: usize = (1 << 18) + 4097;
+
+/// k times the generator for k in 1..=distinct, again and again, as the bytes of `LONG` bases.
+fn repeated<P>(distinct: usize, multiple: impl Fn(Fr) -> P) -> Vec<u8>
+where
+    P: IntoIterator<Item = u8>,
+{
+    let points: Vec<u8> = (1..=distinct as u64).flat_map(|k| multiple(Fr::from(k))).collect();
+    points.iter().copied().cycle().take(points.len() / distinct * LONG).collect()
+}
+
+fn repeated_log(distinct: usize, scalars: &[Fr]) -> Fr {
+    scalars.iter().enumerate().map(|(i, s)| Fr::from((i % distinct + 1) as u64) * s).sum()
+}
+
+fn long_g1_sums_are_right(backend: &dyn Backend) {
     const DISTINCT: usize = 1 << 10;
-    let n = (1 << 18) + 4097;
-    let points: Vec<u8> = (1..=DISTINCT as u64)
-        .flat_map(|k| G1Affine::from(G1Projective::generator() * Fr::from(k)).to_uncompressed())
-        .collect();
-    let bytes: Vec<u8> = points.iter().copied().cycle().take(n * 96).collect();
+    let bytes = repeated(DISTINCT, |k| G1Affine::from(G1Projective::generator() * k).to_uncompressed());
     let bases = G1Bases::new(&bytes).unwrap();
-    for (name, scalars) in scalar_patterns(n) {
-        let log: Fr = scalars.iter().enumerate().map(|(i, s)| Fr::from((i % DISTINCT + 1) as u64) * s).sum();
+    for (name, scalars) in scalar_patterns(LONG) {
+        let log = repeated_log(DISTINCT, &scalars);
         assert_eq!(backend.sum_g1(bases, &scalars).unwrap(), G1Projective::generator() * log, "{name}");
+    }
+}
+
+/// As for G1, but with the patterns alone that differ in how they are cut into chunks: G2 takes three times as long.
+fn long_g2_sums_are_right(backend: &dyn Backend) {
+    const DISTINCT: usize = 61;
+    let bytes = repeated(DISTINCT, |k| G2Affine::from(G2Projective::generator() * k).to_uncompressed());
+    let bases = G2Bases::new(&bytes).unwrap();
+    for (name, scalars) in scalar_patterns(LONG) {
+        if ["one", "mostly bits", "random"].contains(&name) {
+            let log = repeated_log(DISTINCT, &scalars);
+            assert_eq!(backend.sum_g2(bases, &scalars).unwrap(), G2Projective::generator() * log, "{name}");
+        }
     }
 }
 
@@ -120,8 +174,18 @@ fn cpu_quotients() {
 }
 
 #[test]
-fn cpu_long_sums() {
-    long_sums_are_right(&CpuBackend);
+fn cpu_long_quotients() {
+    long_quotients_divide(&CpuBackend);
+}
+
+#[test]
+fn cpu_long_g1_sums() {
+    long_g1_sums_are_right(&CpuBackend);
+}
+
+#[test]
+fn cpu_long_g2_sums() {
+    long_g2_sums_are_right(&CpuBackend);
 }
 
 #[test]

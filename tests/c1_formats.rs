@@ -286,6 +286,45 @@ fn counts_and_lengths_are_checked() {
     );
 }
 
+/// A list that no proof type has as long ends reading where it becomes too long, in either encoding.
+#[test]
+fn lists_longer_than_any_legal_one_end_reading() {
+    type List = fn(&mut Value) -> &mut Value;
+    let lists: [(List, &str, usize); 10] = [
+        (|v| &mut v["vanilla_proofs"]["StackedDrg2KiBV1"], "StackedDrg2KiBV1", 126),
+        (|v| &mut v["vanilla_proofs"]["StackedDrg2KiBV1"][0], "StackedDrg2KiBV1[0]", 18),
+        (|v| &mut challenge(v)["comm_d_proofs"]["data"]["Single"]["path"]["path"], "Single.path.path", 31),
+        (|v| &mut challenge(v)["comm_d_proofs"]["data"]["Single"]["path"]["path"][2]["hashes"], "path[2].hashes", 7),
+        (|v| &mut challenge(v)["replica_column_proofs"]["drg_parents"], "drg_parents", 6),
+        (|v| &mut challenge(v)["replica_column_proofs"]["exp_parents"], "exp_parents", 8),
+        (|v| &mut challenge(v)["replica_column_proofs"]["c_x"]["column"]["rows"], "c_x.column.rows", 11),
+        (|v| &mut challenge(v)["labeling_proofs"], "labeling_proofs", 11),
+        (|v| &mut challenge(v)["labeling_proofs"][1]["parents"], "labeling_proofs[1].parents", 37),
+        (|v| &mut challenge(v)["encoding_proof"]["parents"], "encoding_proof.parents", 37),
+    ];
+    for (list, field, limit) in lists {
+        let longer = |length: usize| {
+            changed(|v| {
+                let elements = list(v).as_array_mut().unwrap();
+                elements.resize(length, elements[0].clone());
+            })
+        };
+        // Read to its end, and refused for another reason or for none.
+        if let Err(e) = read("x", longer(limit), &options()) {
+            assert!(!e.to_string().contains("a list of more"), "{field}: {e}");
+        }
+        let expected = format!("a list of more than {limit} elements");
+        refused(&longer(limit + 1), &options(), &[&format!("{field}[{limit}]"), &expected]);
+    }
+    let longer = |proof: &mut raw::ChallengeProof| proof.labeling_proofs[1].parents.resize(38, [0; 32]);
+    let c1 = fabricated();
+    let mut proofs = c1.vanilla.to_raw().unwrap();
+    longer(&mut proofs[0][1]);
+    let s = &c1.statement;
+    let bytes = bincode::serialize(&(proofs, s.comm_r, s.comm_d, s.replica_id, s.seed, s.ticket)).unwrap();
+    refused(&bytes, &options(), &["not the bincode", "a list of 38 elements, expected at most 37"]);
+}
+
 #[test]
 fn repetitions_are_checked() {
     refused_raw(|p| p.labeling_proofs[1].layer_index = 1, &["labeling_proofs[1].layer_index is 1, expected 2"]);

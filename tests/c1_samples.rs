@@ -1,15 +1,15 @@
 //! Fabricated and sealed C1 outputs pass filecoin-proofs' checks and satisfy its circuit; changed ones do not.
 
+mod circuits;
+
 use std::time::Instant;
 
-use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
-use blstrs::Scalar as Fr;
+use circuits::rows::Rows;
 use cuzk::{
-    c1::{read, sample, sealed, write, Format, ReadOptions, SampleData, SampleOptions, C1},
-    circuit::{proof_type, raw, PoRep, SealProof, VanillaProofs},
+    c1::{prover_id, read, sample, sealed, write, Format, ReadOptions, SampleData, SampleOptions, C1},
+    circuit::{hash::replica_id, proof_type, raw, PoRep, SealProof, VanillaProofs},
     error::Fault,
 };
-use ff::Field;
 use filecoin_hashers::{poseidon::PoseidonDomain, poseidon::PoseidonHasher, sha256::Sha256Domain};
 use filecoin_proofs::{
     constants::{DefaultPieceHasher, SectorShapeBase},
@@ -24,73 +24,6 @@ use SealProof::*;
 /// The sample the README proves: `SampleOptions::default()`, so `write_the_committed_sample` makes it anew.
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples/2KiB.json");
 
-/// Evaluates every constraint as it comes and keeps the assignment alone.
-struct Evaluator {
-    inputs: Vec<Fr>,
-    aux: Vec<Fr>,
-    rows: usize,
-    unsatisfied: usize,
-}
-
-impl Evaluator {
-    fn run(circuit: impl Circuit<Fr>) -> Self {
-        let mut cs = Self { inputs: vec![Fr::ONE], aux: vec![], rows: 0, unsatisfied: 0 };
-        circuit.synthesize(&mut cs).unwrap();
-        cs
-    }
-
-    fn value(&self, lc: &LinearCombination<Fr>) -> Fr {
-        let of = |v: Variable| match v.get_unchecked() {
-            Index::Input(i) => self.inputs[i],
-            Index::Aux(i) => self.aux[i],
-        };
-        lc.iter().map(|(v, coefficient)| of(v) * coefficient).sum()
-    }
-}
-
-impl ConstraintSystem<Fr> for Evaluator {
-    type Root = Self;
-
-    fn alloc<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        self.aux.push(f()?);
-        Ok(Variable::new_unchecked(Index::Aux(self.aux.len() - 1)))
-    }
-
-    fn alloc_input<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        self.inputs.push(f()?);
-        Ok(Variable::new_unchecked(Index::Input(self.inputs.len() - 1)))
-    }
-
-    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LB: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LC: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-    {
-        let [a, b, c] = [a(LinearCombination::zero()), b(LinearCombination::zero()), c(LinearCombination::zero())];
-        self.rows += 1;
-        self.unsatisfied += usize::from(self.value(&a) * self.value(&b) != self.value(&c));
-    }
-
-    fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
-    fn pop_namespace(&mut self) {}
-    fn get_root(&mut self) -> &mut Self::Root {
-        self
-    }
-}
-
 fn random(seed: u64) -> SampleOptions {
     SampleOptions { miner: 1234, sector: 7, seed, data: SampleData::Random }
 }
@@ -103,8 +36,8 @@ fn assert_sound(c1: &C1) {
     porep.check_vanilla(&c1.statement, &c1.vanilla).unwrap();
     assert!(reference(c1));
     for k in 0..porep.partitions() {
-        let run = Evaluator::run(porep.circuit(&c1.statement, &c1.vanilla, k).unwrap());
-        assert_eq!((run.rows, run.unsatisfied), (2_687_921, 0));
+        let run = Rows::count(porep.circuit(&c1.statement, &c1.vanilla, k).unwrap());
+        assert_eq!((run.count, run.unsatisfied), (2_687_921, 0));
         assert_eq!(run.inputs[1..], porep.public_inputs(&c1.statement, k).unwrap());
     }
 }
@@ -222,8 +155,8 @@ where
     let one = vec![proofs[0][0].clone()];
     type Compound<Tree> = StackedCompound<Tree, DefaultPieceHasher>;
     let circuit = Compound::<Tree>::circuit(&inputs(c1), (), &one, &params, Some(0)).unwrap();
-    let run = Evaluator::run(circuit);
-    (run.rows, run.unsatisfied)
+    let run = Rows::count(circuit);
+    (run.count, run.unsatisfied)
 }
 
 #[test]
@@ -234,6 +167,89 @@ fn fabricated_32gib_sectors_are_sound() {
 #[test]
 fn fabricated_64gib_sectors_are_sound() {
     assert_large_sound(StackedDrg64GiBV1, &random(2));
+}
+
+/// Synthetic files of the larger sizes cannot be fabricated, so one of the right shape is another type's, relabelled: everything
+/// that reading checks fits, and vanilla verification finds that the challenges are others.
+#[test]
+fn larger_synthetic_files_are_read_and_their_challenges_checked() {
+    let types = [
+        (StackedDrg512MiBV1_1, StackedDrg512MiBV1_1_Feat_SyntheticPoRep),
+        (StackedDrg32GiBV1_1, StackedDrg32GiBV1_1_Feat_SyntheticPoRep),
+    ];
+    for (interactive, synthetic) in types {
+        let mut c1 = sample(interactive, &random(6)).unwrap();
+        let s = &mut c1.statement;
+        s.proof = synthetic;
+        s.replica_id = replica_id(synthetic, &prover_id(1234), 7, &s.ticket, &s.comm_d);
+        let bytes = write(&c1, Format::ProofShare).unwrap();
+        let back = read("x", bytes, &ReadOptions::default()).unwrap();
+        assert_eq!(back.statement, c1.statement);
+        let porep = PoRep::new(synthetic).unwrap();
+        let e = porep.check_vanilla(&back.statement, &back.vanilla).unwrap_err();
+        assert_eq!(e.fault(), Fault::Input);
+        let message = e.to_string();
+        let node = porep.challenges(&c1.statement, 0).unwrap()[0];
+        assert!(message.starts_with(&format!("partition 0: challenge 0 (node {node}): comm_d_proofs: ")), "{message}");
+        c1.statement.replica_id[0] ^= 1;
+        let e = read("x", write(&c1, Format::ProofShare).unwrap(), &ReadOptions::default()).err().unwrap();
+        assert!(e.to_string().contains("x: replica_id: "), "{e}");
+    }
+}
+
+/// One changed byte in the midst of a 32 GiB file, for each way in which a field can fail.
+#[test]
+fn failures_in_large_files_name_partition_challenge_and_field() {
+    let c1 = sample(StackedDrg32GiBV1_1, &random(8)).unwrap();
+    let porep = PoRep::new(c1.statement.proof).unwrap();
+    porep.check_vanilla_partition(&c1.statement, &c1.vanilla, 7).unwrap();
+    let original = c1.vanilla.to_raw().unwrap();
+    fn sub(proof: &mut raw::MerkleProof) -> &mut raw::SubProof {
+        let raw::PathData::Sub(sub) = &mut proof.data else { panic!("32 GiB paths have a sub tree") };
+        sub
+    }
+    type Change = fn(&mut raw::ChallengeProof);
+    let cases: [(Change, &str); 9] = [
+        (
+            |p| {
+                let raw::PathData::Single(single) = &mut p.comm_d_proofs.data else { panic!("tree D is one tree") };
+                single.path.path[29].hashes[0][0] ^= 1;
+            },
+            "comm_d_proofs: leaf and siblings do not hash to the root",
+        ),
+        (
+            |p| sub(&mut p.comm_r_last_proof).sub_proof.path[0].hashes[6][0] ^= 1,
+            "comm_r_last_proof: leaf and siblings do not hash to the root",
+        ),
+        (
+            |p| p.replica_column_proofs.drg_parents[5].column.rows[10][0] ^= 1,
+            "replica_column_proofs.drg_parents[5].column: its rows hash to",
+        ),
+        (
+            |p| sub(&mut p.replica_column_proofs.exp_parents[7].inclusion_proof).base_proof.path[3].hashes[2][0] ^= 1,
+            "replica_column_proofs.exp_parents[7].inclusion_proof: leaf and siblings do not hash to the root",
+        ),
+        (
+            |p| sub(&mut p.replica_column_proofs.exp_parents[0].inclusion_proof).root[0] ^= 1,
+            "replica_column_proofs.exp_parents[0].inclusion_proof: root",
+        ),
+        (
+            |p| sub(&mut p.replica_column_proofs.drg_parents[1].inclusion_proof).base_proof.path[0].index ^= 1,
+            "replica_column_proofs.drg_parents[1].inclusion_proof: the path leads from leaf",
+        ),
+        (|p| p.labeling_proofs[10].parents[36][0] ^= 1, "labeling_proofs[10]: replica_id, layer, node and parents"),
+        (|p| p.encoding_proof.parents[0][0] ^= 1, "encoding_proof: its key does not encode"),
+        (|p| sub(&mut p.comm_r_last_proof).leaf[0] ^= 1, "comm_r_last_proof: leaf and siblings do not hash"),
+    ];
+    let node = porep.challenges(&c1.statement, 7).unwrap()[11];
+    for (change, expected) in cases {
+        let mut proofs = original.clone();
+        change(&mut proofs[7][11]);
+        let vanilla = VanillaProofs::from_raw(c1.statement.proof, proofs).unwrap();
+        let message = porep.check_vanilla_partition(&c1.statement, &vanilla, 7).unwrap_err().to_string();
+        let place = format!("partition 7: challenge 11 (node {node}): ");
+        assert!(message.starts_with(&format!("{place}{expected}")), "expected {place}{expected} in {message}");
+    }
 }
 
 #[test]

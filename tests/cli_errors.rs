@@ -3,9 +3,8 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use common::{dev_params, repository, Place};
 
@@ -125,25 +124,57 @@ fn an_existing_output_is_2_and_an_impossible_one_7_before_any_work() {
 }
 
 #[test]
-fn an_interrupted_proof_is_130_and_leaves_nothing() {
+fn a_file_that_changes_while_it_is_used_is_4() {
     let place = with_sample();
-    let params = dev_params();
-    let mut child = place
-        .command(["prove", "c1.json", "--dev-params", "--params"])
-        .arg(&params)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut seen = String::new();
-    while !seen.contains("proving") {
-        assert_ne!(stderr.read_line(&mut seen).unwrap(), 0, "ended before it proved anything:\n{seen}");
-    }
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    stderr.read_to_string(&mut seen).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{seen}");
-    assert!(seen.contains("error: interrupted"), "{seen}");
-    assert_eq!(place.names(), ["c1.json"]);
+    let params = linked_params(&place);
+    let file = file_with_extension(&params, "params");
+    let target = fs::canonicalize(&file).unwrap();
+    fs::remove_file(&file).unwrap();
+    fs::copy(target, &file).unwrap();
+    let command = place.command("prove c1.json --dev-params --params params".split(' '));
+    let finished = std::thread::scope(|scope| {
+        let run = scope.spawn(|| common::finish(command, b""));
+        let opened = fs::File::options().write(true).open(&file).unwrap();
+        // As a download that goes on would, until the run is over: early changes are seen while it is hashed.
+        while !run.is_finished() {
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            opened.set_modified(std::time::SystemTime::now()).unwrap();
+        }
+        run.join().unwrap()
+    });
+    finished.fails(4, "changed while it was");
+    assert!(!place.names().contains(&"c1.proof.json".to_owned()));
+}
+
+#[test]
+fn a_stage_that_fails_names_the_c1_file_and_an_unverified_proof_what_to_do() {
+    let place = with_sample();
+    let mut c1: serde_json::Value = serde_json::from_slice(&place.read("c1.json")).unwrap();
+    let byte = &mut c1["comm_d"][3];
+    *byte = (byte.as_u64().unwrap() ^ 1).into();
+    place.write("changed.json", c1.to_string());
+    let line = format!("prove changed.json --no-check-c1 --dev-params --params {}", dev_params().display());
+    let finished = place.run(&line);
+    finished.fails(6, "changed.json: ");
+    finished.fails(6, "without --no-check-c1");
+    assert!(!place.names().contains(&"changed.proof.json".to_owned()));
+}
+
+#[test]
+fn one_of_miner_and_sector_alone_is_2() {
+    let place = with_sample();
+    place.run("inspect c1.json --miner t01000").fails(2, "--miner needs --sector: the file names none");
+    place.run("prove c1.json --sector 1").fails(2, "--sector needs --miner: the file names none");
+    place.run("sample --sector-size 2KiB --format wrapper -o wrapper.json").ok();
+    place.run("inspect wrapper.json --miner t01000").ok();
+    place.run("inspect wrapper.json --sector 1").fails(2, "--sector needs --miner");
+    place.run("sample --sector-size 2KiB --format proof-share -o share.json").ok();
+    place.run("inspect share.json --sector 1").ok();
+}
+
+#[test]
+fn a_link_to_nothing_is_no_output() {
+    let place = with_sample();
+    std::os::unix::fs::symlink("nothing", place.path("out")).unwrap();
+    place.run("prove c1.json -o out --params nowhere").fails(2, "a symbolic link to nothing");
 }

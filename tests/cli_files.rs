@@ -2,8 +2,8 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Stdio};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 
 use common::{dev_params, finish, repository, Place};
 use serde_json::Value;
@@ -103,28 +103,6 @@ fn development_parameters_are_for_test_sectors() {
 }
 
 #[test]
-fn an_interrupted_generation_is_130_and_leaves_nothing_half_made() {
-    let place = Place::new();
-    let mut child = place
-        .command("params generate --sector-size 2KiB --params new".split(' '))
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut seen = String::new();
-    while !seen.contains("generating parameters") {
-        assert_ne!(stderr.read_line(&mut seen).unwrap(), 0, "ended before it generated anything:\n{seen}");
-    }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    stderr.read_to_string(&mut seen).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{seen}");
-    let names = std::fs::read_dir(place.path("new")).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
-    let left: Vec<_> = names.filter(|name| !name.ends_with(".lock") && !name.starts_with("DEVELOPMENT")).collect();
-    assert!(left.is_empty(), "{left:?}");
-}
-
-#[test]
 fn devices_lists_the_cpu_and_says_why_there_is_no_cuda_device() {
     let place = Place::new();
     let mut command = place.command(["devices", "--json"]);
@@ -134,4 +112,91 @@ fn devices_lists_the_cpu_and_says_why_there_is_no_cuda_device() {
     assert!(object["cuda"]["devices"].as_array().unwrap().is_empty());
     assert!(object["cuda"]["unavailable"].as_str().unwrap().contains("/nonexistent/libcuda.so"));
     assert!(place.run("devices --threads 3").ok().starts_with("cpu (3 threads)\n"));
+}
+
+/// The shared parameters under their real names, linked into a folder that has the files of these extensions only.
+fn linked(place: &Place, name: &str, extensions: &[&str]) -> PathBuf {
+    let folder = place.path(name);
+    std::fs::create_dir(&folder).unwrap();
+    for entry in std::fs::read_dir(dev_params()).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap();
+        if extensions.iter().any(|extension| file.to_string_lossy().ends_with(extension)) {
+            std::os::unix::fs::symlink(&path, folder.join(file)).unwrap();
+        }
+    }
+    folder
+}
+
+#[test]
+fn files_with_the_right_names_do_not_pass_for_generated_ones() {
+    let place = Place::new();
+    let official = linked(&place, "official", &[".params", ".vk", ".meta"]);
+    place.run("params generate --sector-size 2KiB --params official").fails(2, "DEVELOPMENT-PARAMETERS.txt");
+    assert_eq!(std::fs::read_dir(official).unwrap().count(), 3);
+
+    // Marked, recorded and as long as it should be, but with a changed byte.
+    let damaged = linked(&place, "damaged", &[".txt", ".params", ".vk", ".meta", ".dev.json"]);
+    let names = std::fs::read_dir(&damaged).unwrap().map(|e| e.unwrap().path());
+    let params = names.into_iter().find(|path| path.extension().is_some_and(|e| e == "params")).unwrap();
+    let whole = std::fs::canonicalize(&params).unwrap();
+    std::fs::remove_file(&params).unwrap();
+    std::fs::copy(whole, &params).unwrap();
+    std::fs::File::options().write(true).open(&params).unwrap().write_all_at(&[0xff; 8], 500_000_000).unwrap();
+    place.run("params generate --sector-size 2KiB --params damaged").fails(4, "its digest is");
+
+    let line = format!("params generate --sector-size 2KiB --params {}", dev_params().display());
+    assert!(place.run(&line).ok().ends_with(".params\n"));
+}
+
+#[test]
+fn the_official_folder_is_refused_also_while_it_is_empty_or_missing() {
+    let place = Place::new();
+    let sample = repository("samples/2KiB.json");
+    for _ in 0..2 {
+        for args in [
+            "params generate --sector-size 2KiB --params ./cache".to_owned(),
+            format!("prove {} -o p.json --dev-params --params cache", sample.display()),
+        ] {
+            let mut command = place.command(args.split(' '));
+            command.env("FIL_PROOFS_PARAMETER_CACHE", place.path("cache"));
+            finish(command, b"").fails(2, "the folder of official parameters");
+        }
+        // Refused while missing, then while empty.
+        std::fs::create_dir_all(place.path("cache")).unwrap();
+    }
+    assert_eq!(std::fs::read_dir(place.path("cache")).unwrap().count(), 0);
+}
+
+#[test]
+fn any_file_of_the_name_is_not_here() {
+    let place = Place::new();
+    let folder = linked(&place, "params", &[".txt", ".params", ".vk", ".meta", ".dev.json"]);
+    let line = format!("inspect {} --dev-params --params params", repository("samples/2KiB.json").display());
+    let sound = place.run(&line);
+    assert!(sound.ok().contains("here, 1.04 GiB, development, digest not yet checked"), "{}", sound.text());
+    let names = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path());
+    let params = names.into_iter().find(|path| path.extension().is_some_and(|e| e == "params")).unwrap();
+    std::fs::remove_file(&params).unwrap();
+    std::fs::write(&params, "anything").unwrap();
+    let text = place.run(&line);
+    assert!(text.ok().contains("not usable: ") && text.text().contains("a text file"), "{}", text.text());
+    let object: Value = serde_json::from_str(place.run(&(line + " --json")).ok()).expect("one JSON object");
+    assert_eq!(object["parameters_here"]["params_verdict"], "refused");
+}
+
+#[test]
+fn the_number_of_threads_is_the_flags_or_the_machines() {
+    let place = Place::new();
+    let threads = |variable: Option<&str>| {
+        let mut command = place.command(["devices", "--json"]);
+        command.env_remove("RAYON_NUM_THREADS");
+        if let Some(value) = variable {
+            command.env("RAYON_NUM_THREADS", value);
+        }
+        let object: Value = serde_json::from_str(finish(command, b"").ok()).expect("one JSON object");
+        object["cpu"]["threads"].as_u64().unwrap()
+    };
+    let own = threads(None);
+    assert_eq!(threads(Some(&(own + 3).to_string())), own);
 }

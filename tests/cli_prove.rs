@@ -152,6 +152,55 @@ fn a_proof_of_another_sector_is_refused() {
 }
 
 #[test]
+fn a_document_that_contradicts_the_c1_or_the_parameters_is_refused() {
+    let (place, _) = proved();
+    let c1 = place.path("c1.json").display().to_string();
+    let own = Place::new();
+    let verify = |field: &str, value: Value, known: &str| {
+        let mut document = document();
+        match field.split_once('.') {
+            Some((outer, inner)) => document[outer][inner] = value,
+            None => document[field] = value,
+        }
+        own.write("p.json", document.to_string());
+        run_dev(&own, &format!("verify p.json --c1 {c1} {known}"), b"")
+    };
+    verify("parameters.digest", "00".repeat(16).into(), "").fails(6, "p.json: ");
+    verify("parameters.digest", "00".repeat(16).into(), "").fails(6, "digest");
+    verify("parameters.file", "v28-other.params".into(), "").fails(6, "v28-other.params");
+    // The C1 file names no sector: only where the command line does can they differ.
+    let known = "--miner t01000 --sector 1";
+    verify("miner", 1001.into(), known).fails(6, "the miner is f01001");
+    verify("sector", 2.into(), known).fails(6, "the sector is 2");
+    verify("miner", 1000.into(), known).ok();
+    // Both in the document: replica_id tells.
+    let with_both = |miner: u64, sector: u64| {
+        let mut document = document();
+        (document["miner"], document["sector"]) = (miner.into(), sector.into());
+        own.write("p.json", document.to_string());
+        run_dev(&own, &format!("verify p.json --c1 {c1}"), b"")
+    };
+    with_both(1000, 1).ok();
+    with_both(1000, 2).fails(6, "replica_id");
+    with_both(1001, 1).fails(6, "replica_id");
+}
+
+#[test]
+fn proof_files_of_a_hostile_size_are_refused_before_they_are_decoded() {
+    let (place, _) = proved();
+    let c1 = place.path("c1.json").display().to_string();
+    let own = Place::new();
+    // Nothing in it is a point: decoding would say so.
+    own.write("p.raw", [proof(), vec![0xff; 192]].concat());
+    let two = run_dev(&own, &format!("verify p.raw --c1 {c1}"), b"");
+    two.fails(6, "p.raw: a proof for this C1 file has 192 bytes (1 partition of 192), this one 384");
+    // Sparse: an attempt to read it all would be noticed.
+    let huge = own.write("huge.raw", b"");
+    std::fs::File::options().write(true).open(huge).unwrap().set_len(1 << 40).unwrap();
+    run_dev(&own, &format!("verify huge.raw --c1 {c1}"), b"").fails(3, "huge.raw: more than 65536 bytes");
+}
+
+#[test]
 fn a_development_proof_does_not_verify_unless_asked_for() {
     let (place, _) = proved();
     let params = dev_params();

@@ -46,6 +46,10 @@ fn usage_errors_exit_with_2_and_suggest() {
     place.run("prove x.json --registered-proof StackedDrg32GibV1_1").fails(2, "StackedDrg32GiBV1_1");
     place.run("prove x.json --miner f3abc").fails(2, "t01000");
     place.run("prove x.json --threads 0").fails(2, "--threads");
+    place.run("prove x.json --threads 1000000").fails(2, "--threads");
+    // A flag without effect would be believed.
+    place.run("verify p --c1 x --recheck").fails(2, "--recheck");
+    place.run("inspect x --recheck").fails(2, "--recheck");
     place.run("sample -o x").fails(2, "--sector-size");
     place.run("sample -o x --sector-size 3KiB").fails(2, "2KiB");
     place.run("verify - --c1 -").fails(2, "not both");

@@ -5,7 +5,7 @@ mod circuits;
 use std::fs::File;
 
 use bellperson::groth16::{create_proof, Parameters, Proof};
-use blstrs::{Bls12, Scalar as Fr};
+use blstrs::{Bls12, G1Affine, G2Affine, Scalar as Fr};
 use circuits::RandomCircuit;
 use cuzk::backend::{cpu::CpuBackend, reference::Reference, Backend};
 use cuzk::circuit::CircuitIdentity;
@@ -15,6 +15,7 @@ use cuzk::report::{Phase, Timings};
 use cuzk::srs::{self, generate::generate, generate::Request, Lookup, Srs};
 use cuzk::witness::synthesize;
 use ff::Field;
+use group::{prime::PrimeCurveAffine, Curve, Group};
 
 fn identity(name: &str) -> CircuitIdentity {
     CircuitIdentity { params: format!("{name}.params"), vk: format!("{name}.vk"), meta: format!("{name}.meta") }
@@ -26,7 +27,7 @@ fn parameters(circuit: &RandomCircuit) -> (tempfile::TempDir, Srs) {
     let identity = identity("v28-test");
     let request =
         Request { identity: &identity, sector_bytes: 2048, folder: folder.path(), folder_source: "test", seed: None };
-    generate(&request, circuit.clone(), &srs::progress::silent).unwrap();
+    generate(&request, *circuit, &srs::progress::silent).unwrap();
     let lookup = Lookup { folder: folder.path().into(), folder_source: "test".into(), recheck: false };
     let srs = srs::open(&identity, &lookup, None, &srs::progress::silent).unwrap();
     (folder, srs)
@@ -46,8 +47,8 @@ fn equals_bellperson(backend: &dyn Backend, circuit: &RandomCircuit) {
     let (_folder, srs) = parameters(circuit);
     let theirs = Parameters::<Bls12>::read(File::open(srs.path()).unwrap(), true).unwrap();
     for Blinding { r, s } in [blinding(), Blinding { r: Fr::ZERO, s: Fr::ONE }] {
-        let expected = create_proof(circuit.clone(), &theirs, r, s).unwrap();
-        let assignment = synthesize(circuit.clone()).unwrap();
+        let expected = create_proof(*circuit, &theirs, r, s).unwrap();
+        let assignment = synthesize(*circuit).unwrap();
         let proof = prove(backend, &srs, assignment, &Blinding { r, s }, &Timings::default()).unwrap();
         assert_eq!(bytes(&proof), bytes(&expected), "{}, {} rows", backend.name(), circuit.rows);
         check_proofs(srs.vk(), &[proof], &[circuit.public_inputs()]).unwrap();
@@ -66,27 +67,75 @@ fn proofs_equal_bellpersons_at_sizes_around_a_power_of_two() {
     }
 }
 
-#[test]
-fn any_changed_byte_of_a_proof_is_caught() {
-    let circuit = RandomCircuit { rows: 20, inputs: 2, seed: 3 };
-    let (_folder, srs) = parameters(&circuit);
-    let assignment = synthesize(circuit.clone()).unwrap();
+/// A circuit's parameters and a proof that holds for them.
+fn proved(circuit: &RandomCircuit) -> (tempfile::TempDir, Srs, Proof<Bls12>) {
+    let (folder, srs) = parameters(circuit);
+    let assignment = synthesize(*circuit).unwrap();
     let proof = prove(&CpuBackend, &srs, assignment, &blinding(), &Timings::default()).unwrap();
+    (folder, srs, proof)
+}
+
+#[test]
+fn wrong_points_in_a_proof_decode_and_do_not_verify() {
+    let circuit = RandomCircuit { rows: 20, inputs: 2, seed: 3 };
+    let (_folder, srs, proof) = proved(&circuit);
+    let Proof { a, b, c } = proof.clone();
+    let (g1, g2) = (G1Affine::generator(), G2Affine::generator());
+    let g1_sum = |p: G1Affine, q: G1Affine| (p.to_curve() + q).to_affine();
+    let wrong = [
+        ("A + G", Proof { a: g1_sum(a, g1), ..proof.clone() }),
+        ("-A", Proof { a: -a, ..proof.clone() }),
+        ("G for A", Proof { a: g1, ..proof.clone() }),
+        ("A and C swapped", Proof { a: c, c: a, ..proof.clone() }),
+        ("B + G", Proof { b: (b.to_curve() + g2).to_affine(), ..proof.clone() }),
+        ("-B", Proof { b: -b, ..proof.clone() }),
+        ("2 B", Proof { b: b.to_curve().double().to_affine(), ..proof.clone() }),
+        ("C + G", Proof { c: g1_sum(c, g1), ..proof.clone() }),
+        ("-C", Proof { c: -c, ..proof.clone() }),
+        ("2 C", Proof { c: g1_sum(c, c), ..proof.clone() }),
+    ];
+    let inputs = circuit.public_inputs();
+    for (name, wrong) in wrong {
+        let decoded = Proof::<Bls12>::read(&bytes(&wrong)[..]).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(decoded == wrong && decoded != proof, "{name}");
+        assert_eq!(verify(srs.vk(), &[decoded], &[inputs.clone()]).unwrap(), [false], "{name}");
+    }
+    // Both signs: the same proof again, and so the verifier's business to accept.
+    let both = Proof { a: -a, b: -b, c };
+    assert_eq!(verify(srs.vk(), &[both, proof], &[inputs.clone(), inputs]).unwrap(), [true, true]);
+}
+
+#[test]
+fn every_changed_byte_of_a_proof_is_refused_or_does_not_verify() {
+    /// The flag in a compressed point's first byte that tells the sign of y.
+    const SIGN: u8 = 0x20;
+    /// Where A, B and C start.
+    const POINTS: [usize; 3] = [0, 48, 144];
+    let circuit = RandomCircuit { rows: 20, inputs: 2, seed: 3 };
+    let (_folder, srs, proof) = proved(&circuit);
     let bytes = bytes(&proof);
-    for i in 0..bytes.len() {
+    let (mut refused, mut unverified) = (0, 0);
+    for (i, bit) in (0..bytes.len()).map(|i| (i, 1)).chain(POINTS.map(|i| (i, SIGN))) {
         let mut changed = bytes.clone();
-        changed[i] ^= 1;
-        if let Ok(changed) = Proof::<Bls12>::read(&changed[..]) {
-            assert_eq!(verify(srs.vk(), &[changed], &[circuit.public_inputs()]).unwrap(), [false], "byte {i}");
+        changed[i] ^= bit;
+        match Proof::<Bls12>::read(&changed[..]) {
+            Err(_) => refused += 1,
+            Ok(changed) => {
+                let verdict = verify(srs.vk(), &[changed], &[circuit.public_inputs()]).unwrap();
+                assert_eq!(verdict, [false], "byte {i}, bit {bit:#x}");
+                unverified += 1;
+            }
         }
     }
+    // Another x has a point of the right order about once in 2^125; another sign always has one.
+    assert_eq!((refused, unverified), (bytes.len(), POINTS.len()));
 }
 
 #[test]
 fn a_wrong_value_anywhere_yields_a_proof_that_does_not_verify() {
     let circuit = RandomCircuit { rows: 30, inputs: 2, seed: 4 };
     let (_folder, srs) = parameters(&circuit);
-    let good = synthesize(circuit.clone()).unwrap();
+    let good = synthesize(circuit).unwrap();
     for spoil in 0..4 {
         let mut assignment = good.clone();
         match spoil {
@@ -114,9 +163,7 @@ fn parameters_of_another_circuit_are_refused_with_the_query_that_differs() {
 #[test]
 fn verdicts_are_one_per_partition() {
     let circuit = RandomCircuit { rows: 20, inputs: 2, seed: 5 };
-    let (_folder, srs) = parameters(&circuit);
-    let proof =
-        prove(&CpuBackend, &srs, synthesize(circuit.clone()).unwrap(), &blinding(), &Timings::default()).unwrap();
+    let (_folder, srs, proof) = proved(&circuit);
     let (good, mut bad) = (circuit.public_inputs(), circuit.public_inputs());
     bad[0] += Fr::ONE;
     let proofs = [proof.clone(), proof.clone(), proof];

@@ -12,7 +12,8 @@ use tokens::{tokens, Token};
 /// Each module and those it may name, beside itself and [`EVERYWHERE`].
 const LAYERS: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
-    ("cli", &["pipeline", "c1", "circuit", "witness", "constraints", "srs", "groth16", "backend", "gpu"]),
+    ("cli", &["batch", "pipeline", "c1", "circuit", "witness", "constraints", "srs", "groth16", "backend", "gpu"]),
+    ("batch", &["pipeline", "c1", "circuit", "srs"]),
     ("pipeline", &["c1", "circuit", "witness", "constraints", "srs", "groth16", "backend"]),
     ("groth16", &["backend", "srs", "witness", "constraints"]),
     ("srs", &["circuit", "constraints", "backend"]),
@@ -23,11 +24,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("constraints", &[]),
     ("gpu", &[]),
     ("report", &[]),
+    ("files", &[]),
     ("error", &[]),
 ];
 
-/// Modules that every other may name. Below them, report may name error, and error nothing.
-const EVERYWHERE: &[&str] = &["error", "report"];
+/// Modules that every other may name. Below them, report and files may name error, and error nothing.
+const EVERYWHERE: &[&str] = &["error", "files", "report"];
 
 /// Macros that `#[macro_export]` puts at the root, and the modules they belong to.
 const ROOT_MACROS: &[(&str, &str)] = &[("fail", "error")];
@@ -90,7 +92,7 @@ fn violations(path: &str, source: &str) -> Vec<String> {
 fn allowed_everywhere(module: &str, named: &str) -> bool {
     match module {
         "error" => false,
-        "report" => named == "error",
+        "report" | "files" => named == "error",
         _ => EVERYWHERE.contains(&named),
     }
 }

@@ -4,7 +4,10 @@ use bincode::Options;
 use serde::Deserialize;
 
 use crate::{
-    circuit::raw::{Node, Proofs},
+    circuit::{
+        limits,
+        raw::{Node, Proofs},
+    },
     error::{Fault, OrFault, Result},
     fail,
 };
@@ -12,6 +15,7 @@ use crate::{
 /// Fields in file order; the format carries no proof type.
 #[derive(Deserialize)]
 pub(super) struct Output {
+    #[serde(deserialize_with = "limits::proofs")]
     pub vanilla_proofs: Proofs,
     pub comm_r: Node,
     pub comm_d: Node,
@@ -20,7 +24,7 @@ pub(super) struct Output {
     pub ticket: Node,
 }
 
-/// Reads a whole file. Lengths within it cannot make it allocate more than a small multiple of the file.
+/// Reads a whole file. Lengths within it cannot make it allocate more than the largest legal proofs take.
 pub(super) fn output(bytes: &[u8]) -> Result<Output> {
     let options = bincode::DefaultOptions::new().with_fixint_encoding().with_limit(bytes.len() as u64);
     let mut rest = bytes;

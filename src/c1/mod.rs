@@ -20,7 +20,7 @@ pub use address::{parse_miner, prover_id};
 pub use describe::{describe, Description};
 pub use read::{read, MAX_BYTES};
 pub use sample::{sample, SampleData, SampleOptions};
-pub use sealed::{sealed, SealedOptions};
+pub use sealed::sealed;
 pub use write::write;
 
 /// A sector's owner and number, as `--miner t01000 --sector 1` or a wrapper names them.

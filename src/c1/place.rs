@@ -46,7 +46,7 @@ pub(super) fn field_path(text: &[u8], end: usize) -> String {
 }
 
 /// Index of the quote that closes a string, or `end`.
-fn string_end(text: &[u8], mut at: usize, end: usize) -> usize {
+pub(super) fn string_end(text: &[u8], mut at: usize, end: usize) -> usize {
     while at < end && text[at] != b'"' {
         at += if text[at] == b'\\' { 2 } else { 1 };
     }

@@ -1,5 +1,7 @@
 //! From a file's bytes to a checked C1 output.
 
+use std::borrow::Cow;
+
 use super::{address::check_replica_id, binary, detect::detect, infer, json, structure, Format, ReadOptions, C1};
 use crate::{
     circuit::{proof_type::proof_name, raw::Proofs, PoRep, SealProof, VanillaProofs},
@@ -22,20 +24,31 @@ struct Parsed {
 /// Reads a C1 output of any format and checks all that is cheap: counts, lengths, ranges, replica_id where the sector
 /// is known. `name` stands for the file in messages. Vanilla verification is `PoRep::check_vanilla`.
 ///
+/// Bytes that are handed over (a `Vec`) are freed as soon as they are read. Beside them, a wrapper's decoded content is kept while
+/// it is read, and what is read is at most the largest legal vanilla proofs.
+///
 /// # Errors
-/// [`Fault::Input`], with the field and, where the text itself is wrong, the byte offset.
-pub fn read(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<C1> {
-    read_bytes(bytes, options).map_err(|e| e.context(name))
+/// [`Fault::Input`], with the field and, where the text itself is wrong, the byte offset. [`Fault::Usage`] where the caller
+/// knows one of miner and sector, and neither caller nor file the other.
+pub fn read<'a>(name: &str, bytes: impl Into<Cow<'a, [u8]>>, options: &ReadOptions) -> Result<C1> {
+    read_bytes(bytes.into(), options).map_err(|e| e.context(name))
 }
 
-fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<C1> {
+fn read_bytes(bytes: Cow<'_, [u8]>, options: &ReadOptions) -> Result<C1> {
     if bytes.len() > MAX_BYTES {
         fail!(Fault::Input, "{} bytes; a C1 output has at most {MAX_BYTES}", bytes.len());
     }
-    let format = detect(bytes)?;
+    let format = detect(&bytes)?;
     let parsed = parse(format, bytes)?;
     let miner = agree("miner", parsed.miner, options.miner, |m| format!("f0{m}"))?;
     let sector = agree("sector", parsed.sector, options.sector, |s| s.to_string())?;
+    // One of them alone would be taken for a check of replica_id that was not made.
+    if options.miner.is_some() && sector.is_none() {
+        fail!(Fault::Usage, "--miner needs --sector: the file names none");
+    }
+    if options.sector.is_some() && miner.is_none() {
+        fail!(Fault::Usage, "--sector needs --miner: the file names none");
+    }
     let known = agree("registered proof", parsed.proof, options.proof, |p| proof_name(*p))?;
     structure::check_statement(&parsed.untyped)?;
     let proof = match known {
@@ -51,19 +64,19 @@ fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<C1> {
     Ok(C1 { statement, vanilla, format, miner, sector })
 }
 
-fn parse(format: Format, bytes: &[u8]) -> Result<Parsed> {
+fn parse(format: Format, bytes: Cow<'_, [u8]>) -> Result<Parsed> {
     match format {
-        Format::Json => of_json(json::output(bytes)?, None, None),
+        Format::Json => of_json(json::output(&bytes)?, None, None),
         Format::Wrapper => {
             let (output, sector) = json::wrapper(bytes)?;
             of_json(output, None, Some(sector))
         }
         Format::ProofShare => {
-            let (output, id) = json::proof_share(bytes)?;
+            let (output, id) = json::proof_share(&bytes)?;
             of_json(output, Some(id.miner), Some(id.number))
         }
         Format::Bincode => {
-            let binary::Output { vanilla_proofs, comm_r, comm_d, replica_id, seed, ticket } = binary::output(bytes)?;
+            let binary::Output { vanilla_proofs, comm_r, comm_d, replica_id, seed, ticket } = binary::output(&bytes)?;
             let untyped = infer::Untyped { comm_r, comm_d, replica_id, seed, ticket };
             Ok(Parsed { untyped, proofs: vanilla_proofs, proof: None, miner: None, sector: None })
         }

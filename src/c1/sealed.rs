@@ -24,15 +24,14 @@ use crate::{
     },
     error::{Fault, OrFault, Result},
     fail,
+    files::TemporaryFolder,
 };
-
-/// What a sealed sector is to be; the same as for a fabricated one, but random data does not repeat.
-pub type SealedOptions = SampleOptions;
 
 /// The largest sector that is sealed here.
 const MAX_SECTOR_BYTES: u64 = 8 << 20;
 
-/// Seals a sector of 2 KiB or 8 MiB and returns its C1 output; same options, same output.
+/// Seals a sector of 2 KiB or 8 MiB and returns its C1 output; same options, same output. Unlike in a fabricated sector, random data
+/// does not repeat.
 ///
 /// 2 KiB takes a second. A synthetic sector of 8 MiB has as many synthetic challenges as nodes, 262,144, and filecoin-proofs makes
 /// and verifies a vanilla proof of each: expect half an hour of CPU time and several GB of memory.
@@ -40,7 +39,7 @@ const MAX_SECTOR_BYTES: u64 = 8 << 20;
 /// # Errors
 /// [`Fault::Usage`] for larger sectors and non-interactive proof types; [`Fault::Internal`] where filecoin-proofs fails, as
 /// on a full disk.
-pub fn sealed(proof: SealProof, options: &SealedOptions) -> Result<C1> {
+pub fn sealed(proof: SealProof, options: &SampleOptions) -> Result<C1> {
     let bytes = sector_bytes(proof);
     if bytes > MAX_SECTOR_BYTES || is_non_interactive(proof) {
         fail!(
@@ -51,7 +50,7 @@ pub fn sealed(proof: SealProof, options: &SealedOptions) -> Result<C1> {
             sector_size_name(bytes)
         );
     }
-    let folder = tempfile::tempdir().or_fault(Fault::Output, || "a temporary folder to seal in".into())?;
+    let folder = TemporaryFolder::create().or_fault(Fault::Output, || "a temporary folder to seal in".into())?;
     let output = seal(proof, options, folder.path())
         .or_fault(Fault::Internal, || format!("sealing a {} sector", sector_size_name(bytes)))?;
     let mut replica_id = [0; 32];
@@ -66,7 +65,7 @@ pub fn sealed(proof: SealProof, options: &SealedOptions) -> Result<C1> {
 }
 
 /// The steps of a storage provider, in `folder`.
-fn seal(proof: SealProof, options: &SealedOptions, folder: &Path) -> anyhow::Result<SealCommitPhase1Output> {
+fn seal(proof: SealProof, options: &SampleOptions, folder: &Path) -> anyhow::Result<SealCommitPhase1Output> {
     let mut rng = ChaCha20Rng::seed_from_u64(options.seed);
     let (mut ticket, mut seed) = ([0u8; 32], [0u8; 32]);
     for value in [&mut ticket, &mut seed] {

@@ -2,6 +2,7 @@
 
 mod check;
 pub mod hash;
+pub mod limits;
 mod porep;
 pub mod proof_type;
 pub mod raw;

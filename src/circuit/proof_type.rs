@@ -1,5 +1,7 @@
 //! Registered seal proof types: their names, sector sizes and features.
 
+use filecoin_proofs_api::ApiFeature;
+
 use super::SealProof;
 use crate::{
     error::{Fault, Result},
@@ -65,12 +67,12 @@ pub(super) fn non_interactive_message(name: &str) -> String {
 
 /// Does the proof type draw its challenges from a synthetic set, which depends on comm_r?
 pub fn is_synthetic(proof: SealProof) -> bool {
-    proof_name(proof).ends_with("_Feat_SyntheticPoRep")
+    proof.feature_enabled(ApiFeature::SyntheticPoRep)
 }
 
 /// Does the proof type derive its challenges without a seed from the chain?
 pub fn is_non_interactive(proof: SealProof) -> bool {
-    NON_INTERACTIVE.contains(&proof)
+    proof.feature_enabled(ApiFeature::NonInteractivePoRep)
 }
 
 /// Bytes of a sector of this proof type.
@@ -91,21 +93,6 @@ pub fn sector_size_name(bytes: u64) -> String {
         }
     }
     format!("{bytes} bytes")
-}
-
-/// Reads a sector size: one of the names above, in any case, or its number of bytes.
-///
-/// # Errors
-/// [`Fault::Usage`] for anything else.
-pub fn parse_sector_size(text: &str) -> Result<u64> {
-    let wanted = |bytes: &u64| sector_size_name(*bytes).eq_ignore_ascii_case(text) || bytes.to_string() == text;
-    match SECTOR_SIZES.iter().copied().find(|bytes| wanted(bytes)) {
-        Some(bytes) => Ok(bytes),
-        None => {
-            let names: Vec<String> = SECTOR_SIZES.iter().map(|b| sector_size_name(*b)).collect();
-            fail!(Fault::Usage, "unknown sector size `{text}`; expected one of {}", names.join(", "))
-        }
-    }
 }
 
 /// The proof type meant by a bare sector size: V1_1, which every network of today uses.
@@ -135,9 +122,12 @@ mod tests {
         }
         for proof in SUPPORTED {
             assert_eq!(parse_proof(&proof_name(proof), Fault::Usage).unwrap(), proof);
-            assert!(!is_non_interactive(proof));
         }
-        assert_eq!(SUPPORTED.iter().filter(|p| is_synthetic(**p)).count(), 5);
+        for (i, proof) in SUPPORTED.into_iter().chain(NON_INTERACTIVE).enumerate() {
+            let name = proof_name(proof);
+            assert_eq!(is_synthetic(proof), (10..15).contains(&i), "{name}");
+            assert_eq!(is_non_interactive(proof), i >= 15, "{name}");
+        }
     }
 
     #[test]
@@ -150,15 +140,11 @@ mod tests {
     }
 
     #[test]
-    fn sector_sizes_round_trip() {
+    fn sector_sizes_have_proof_types() {
         for bytes in SECTOR_SIZES {
-            assert_eq!(parse_sector_size(&sector_size_name(bytes)).unwrap(), bytes);
-            assert_eq!(parse_sector_size(&bytes.to_string()).unwrap(), bytes);
             assert_eq!(sector_bytes(default_proof(bytes).unwrap()), bytes);
             assert_eq!(proofs_of_size(bytes).len(), 3);
         }
-        assert_eq!(parse_sector_size("32gib").unwrap(), 1 << 35);
-        assert!(parse_sector_size("16GiB").is_err());
         assert!(default_proof(1 << 12).is_err());
         assert_eq!(sector_size_name(1000), "1000 bytes");
     }

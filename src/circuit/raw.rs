@@ -1,7 +1,8 @@
 //! Vanilla proofs with every field in the open.
 //!
 //! The types of storage-proofs hide most of their fields. These have the same fields in the same order, so both JSON and
-//! bincode are theirs, and can be checked before anything is computed with them. Every node is 32 bytes, little-endian.
+//! bincode are theirs, and can be checked before anything is computed with them. Every node is 32 bytes, little-endian. Lists
+//! longer than any legal one end deserialization (see [`super::limits`]).
 
 use filecoin_hashers::{poseidon::PoseidonDomain, poseidon::PoseidonHasher, sha256::Sha256Domain, Hasher};
 use filecoin_proofs::{
@@ -12,7 +13,11 @@ use serde::{Deserialize, Serialize};
 use storage_proofs_core::merkle::{BinaryMerkleTree, MerkleProof as TypedMerkleProof};
 use storage_proofs_porep::stacked;
 
-use super::{SealProof, VanillaProofs};
+use super::{
+    hash::TOTAL_PARENTS,
+    limits::{at_most, DRG_PARENTS, EXP_PARENTS, LAYERS, LEVELS, SIBLINGS},
+    SealProof, VanillaProofs,
+};
 use crate::{
     error::{Fault, OrFault, Result},
     fail,
@@ -21,7 +26,7 @@ use crate::{
 /// One tree node or label.
 pub type Node = [u8; 32];
 
-/// Vanilla proofs by partition, then challenge.
+/// Vanilla proofs by partition, then challenge; deserialize them with [`super::limits::proofs`].
 pub type Proofs = Vec<Vec<ChallengeProof>>;
 
 /// The vanilla proof of one challenge.
@@ -32,6 +37,7 @@ pub struct ChallengeProof {
     pub comm_r_last_proof: MerkleProof,
     pub replica_column_proofs: ReplicaColumnProof,
     /// By layer, layer 1 first.
+    #[serde(deserialize_with = "at_most::<_, _, LAYERS>")]
     pub labeling_proofs: Vec<LabelingProof>,
     pub encoding_proof: LabelingProof,
 }
@@ -81,6 +87,7 @@ pub struct TopProof {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InclusionPath {
+    #[serde(deserialize_with = "at_most::<_, _, LEVELS>")]
     pub path: Vec<PathElement>,
 }
 
@@ -88,6 +95,7 @@ pub struct InclusionPath {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathElement {
+    #[serde(deserialize_with = "at_most::<_, _, SIBLINGS>")]
     pub hashes: Vec<Node>,
     pub index: u64,
 }
@@ -96,7 +104,9 @@ pub struct PathElement {
 #[serde(deny_unknown_fields)]
 pub struct ReplicaColumnProof {
     pub c_x: ColumnProof,
+    #[serde(deserialize_with = "at_most::<_, _, DRG_PARENTS>")]
     pub drg_parents: Vec<ColumnProof>,
+    #[serde(deserialize_with = "at_most::<_, _, EXP_PARENTS>")]
     pub exp_parents: Vec<ColumnProof>,
 }
 
@@ -112,6 +122,7 @@ pub struct ColumnProof {
 #[serde(deny_unknown_fields)]
 pub struct Column {
     pub index: u32,
+    #[serde(deserialize_with = "at_most::<_, _, LAYERS>")]
     pub rows: Vec<Node>,
     /// A marker without content: `null` in JSON, nothing in bincode.
     #[serde(default)]
@@ -122,6 +133,7 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelingProof {
+    #[serde(deserialize_with = "at_most::<_, _, TOTAL_PARENTS>")]
     pub parents: Vec<Node>,
     pub layer_index: u32,
     pub node: u64,

@@ -1,9 +1,8 @@
 //! The flags as typed. What they mean together is decided in [`super::options`].
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{value_parser, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::values::{self, SectorSize};
@@ -11,13 +10,16 @@ use crate::c1;
 use crate::circuit::SealProof;
 use crate::error::Fault;
 
+/// More threads than any machine has cores.
+const MAX_THREADS: i64 = 4096;
+
 /// Proves Filecoin PoRep C2: one C1 file in, one verified Groth16 proof out.
 #[derive(Debug, Parser)]
 #[command(name = "cuzk", version, after_help = after_help(), arg_required_else_help = true)]
 pub struct Args {
     /// Worker threads [default: one per CPU core]
-    #[arg(long, global = true, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    #[arg(long, global = true, value_name = "N", value_parser = value_parser!(u16).range(1..=MAX_THREADS))]
+    pub threads: Option<u16>,
     /// No notes, bars or tables on standard error; warnings and errors stay
     #[arg(long, short, global = true)]
     pub quiet: bool,
@@ -87,7 +89,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "FILE")]
     pub c1: PathBuf,
     #[command(flatten)]
-    pub parameters: ParameterArgs,
+    pub folder: FolderArgs,
     #[command(flatten)]
     pub sector: SectorArgs,
 }
@@ -99,20 +101,26 @@ pub struct InspectArgs {
     #[command(flatten)]
     pub sector: SectorArgs,
     #[command(flatten)]
-    pub parameters: ParameterArgs,
+    pub folder: FolderArgs,
     /// One JSON object
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, clap::Args)]
-#[group(id = "shape", required = true, multiple = true, args = ["sector_size", "registered_proof"])]
 pub struct SampleArgs {
     /// Sector size; the proof type is then the V1_1 one of that size
-    #[arg(long, value_enum, ignore_case = true, value_name = "SIZE")]
+    #[arg(long, value_enum, ignore_case = true, value_name = "SIZE", required_unless_present = "registered_proof")]
     pub sector_size: Option<SectorSize>,
-    #[command(flatten)]
-    pub sector: SectorArgs,
+    /// Proof type, e.g. StackedDrg2KiBV1
+    #[arg(long, value_name = "TYPE", value_parser = values::seal_proof(), hide_possible_values = true)]
+    pub registered_proof: Option<SealProof>,
+    /// Actor id of the miner whose sector it is to be (t01000, f01000 or 1000) [default: 1000]
+    #[arg(long, value_name = "ID", value_parser = c1::parse_miner)]
+    pub miner: Option<u64>,
+    /// Number that the sector is to have [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    pub sector: Option<u64>,
     /// Output file, or `-` for standard output
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,

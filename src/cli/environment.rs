@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::Terminal;
 
-/// Variables of the `CUZK_` family that something reads, here, in `gpu`, or in the build script.
-const KNOWN: [&str; 2] = ["CUZK_LIBCUDA", "CUZK_NVCC"];
+/// Variables of the `CUZK_` family that something reads, here or in `gpu`.
+const KNOWN: [&str; 1] = ["CUZK_LIBCUDA"];
 
 /// What the environment says. An empty variable counts as unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Environment {
     /// Warns about variables that look meant for cuzk and are not.
     pub fn warn(&self, terminal: &Terminal) {
         for name in &self.unknown {
-            terminal.warn(&format!("nothing reads the environment variable {name}; known are {}", KNOWN.join(", ")));
+            terminal.warn(&format!("nothing reads the environment variable {name}; known is {}", KNOWN.join(", ")));
         }
     }
 }
@@ -80,9 +80,15 @@ mod tests {
 
     #[test]
     fn only_unread_variables_of_the_family_are_unknown() {
-        let read =
-            from(&[("CUZK_PARMS", "1"), ("CUZK_LIBCUDA", "/l"), ("CUZKX", "1"), ("NO_COLOR", ""), ("CUZK_A", "")]);
-        assert_eq!(read.unknown, ["CUZK_PARMS"]);
+        let read = from(&[
+            ("CUZK_PARMS", "1"),
+            ("CUZK_LIBCUDA", "/l"),
+            ("CUZKX", "1"),
+            ("NO_COLOR", ""),
+            ("CUZK_A", ""),
+            ("CUZK_NVCC", "/n"),
+        ]);
+        assert_eq!(read.unknown, ["CUZK_NVCC", "CUZK_PARMS"]);
         assert!(!read.no_color);
     }
 }

@@ -1,27 +1,76 @@
-//! Ctrl-C and SIGTERM: remove what is half-written, say so, exit.
+//! Ctrl-C, SIGTERM and SIGHUP: remove what is half-written, say so, exit.
 
+use std::fs;
 use std::process;
 use std::thread;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::Terminal;
 use crate::error::{Error, Fault, OrFault, Result};
-use crate::pipeline::output;
+use crate::files::{self, Outcome};
 
 /// Starts the thread that waits for a signal. The work needs no cooperation: results are published in one step.
 pub fn install(terminal: Terminal) -> Result<()> {
-    let mut signals =
-        Signals::new([SIGINT, SIGTERM]).or_fault(Fault::Internal, || "installing the signal handler".into())?;
+    // `nohup` has SIGHUP ignored, and means it.
+    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    let signals = [SIGINT, SIGTERM].into_iter().chain(hangup);
+    let mut signals = Signals::new(signals).or_fault(Fault::Internal, || "installing the signal handler".into())?;
     let wait = move || {
         if signals.forever().next().is_some() {
-            output::abandon(|| {
-                terminal.error(&Error::new(Fault::Interrupted, "interrupted; no proof was written"));
+            files::abandon(|outcomes| {
+                terminal.error(&Error::new(Fault::Interrupted, message(outcomes)));
                 process::exit(Fault::Interrupted.exit_code().into());
             });
         }
     };
     let thread = thread::Builder::new().name("signals".into()).spawn(wait);
     thread.map(drop).or_fault(Fault::Internal, || "starting the signal thread".into())
+}
+
+/// Whether the process was started with the signal ignored; no where the system does not tell (not Linux).
+fn is_ignored(signal: i32) -> bool {
+    fs::read_to_string("/proc/self/status").is_ok_and(|status| ignored_mask(&status) >> (signal - 1) & 1 == 1)
+}
+
+fn ignored_mask(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// What became of the results.
+fn message(outcomes: &[Outcome]) -> String {
+    let names = |whole| {
+        let names: Vec<_> = outcomes.iter().filter(|o| o.whole == whole).map(|o| o.name.as_str()).collect();
+        names.join(", ")
+    };
+    let (complete, cut) = (names(true), names(false));
+    match (complete.as_str(), cut.as_str()) {
+        ("", "") => "interrupted; no result was written".into(),
+        (complete, "") => format!("interrupted; complete before that: {complete}"),
+        ("", cut) => format!("interrupted while writing to {cut}"),
+        (complete, cut) => format!("interrupted while writing to {cut}; complete before that: {complete}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_says_what_was_written() {
+        let outcome = |name: &str, whole| Outcome { name: name.into(), whole };
+        assert_eq!(message(&[]), "interrupted; no result was written");
+        let (a, b, c) = (outcome("a", true), outcome("b", true), outcome("c", false));
+        assert_eq!(message(&[a.clone(), b]), "interrupted; complete before that: a, b");
+        assert_eq!(message(std::slice::from_ref(&c)), "interrupted while writing to c");
+        assert_eq!(message(&[a, c]), "interrupted while writing to c; complete before that: a");
+    }
+
+    #[test]
+    fn ignored_signals_are_read_from_the_status_file() {
+        assert_eq!(ignored_mask("SigBlk:\t00000000000000ff\nSigIgn:\t0000000000001001\n"), 0x1001);
+        assert_eq!(ignored_mask("Name:\tx\n"), 0);
+    }
 }

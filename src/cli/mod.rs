@@ -9,20 +9,52 @@ mod run;
 mod terminal;
 mod values;
 
+use std::any::Any;
+use std::num::NonZeroUsize;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::thread::available_parallelism;
+
 pub use args::Args;
 pub use environment::Environment;
 pub use options::Options;
 pub use terminal::Terminal;
 
-use crate::error::{Fault, OrFault, Result};
+use crate::error::{Error, Fault, OrFault, Result};
+use crate::files;
 use options::Task;
+
+/// Runs `work` with a panic in it turned into an error, temporaries removed. The panic's own message is on standard error
+/// by then.
+///
+/// # Errors
+/// Those of `work`; `Internal` for a panic.
+pub fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
+    // What a panic may have left inconsistent is not looked at again: the process ends.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        files::abandon(|_| ());
+        let what = said(&*payload);
+        Err(Error::new(Fault::Internal, format!("a fault of cuzk itself, please report it with what was run: {what}")))
+    })
+}
+
+/// What a panic said.
+fn said(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
+}
+
+/// Starts the pool that all work runs on. Its size is the flag's or the machine's; RAYON_NUM_THREADS has no say in it.
+fn start_threads(wanted: Option<u16>) -> Result<()> {
+    let threads = wanted.map_or_else(|| available_parallelism().map_or(1, NonZeroUsize::get), usize::from);
+    let started = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    started.or_fault(if wanted.is_some() { Fault::Usage } else { Fault::Internal }, || {
+        format!("{threads} threads cannot be started; name a smaller number with --threads")
+    })
+}
 
 /// Does what the options say. Results go to standard output, everything else through `terminal`.
 pub fn run(options: Options, terminal: &Terminal) -> Result<()> {
-    if let Some(threads) = options.threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
-        pool.build_global().or_fault(Fault::Internal, || format!("starting {threads} threads"))?;
-    }
+    start_threads(options.threads)?;
     interrupt::install(*terminal)?;
     match options.task {
         Task::Prove(options) => run::prove::run(&options, terminal),
@@ -31,9 +63,7 @@ pub fn run(options: Options, terminal: &Terminal) -> Result<()> {
         Task::Sample(options) => run::sample::run(&options, terminal),
         Task::ParamsList { parameters, json } => run::params::list(&parameters, json),
         Task::ParamsCheck { parameters, proof, full } => run::params::check(&parameters, proof, full, terminal),
-        Task::ParamsGenerate { folder, folder_source, proof } => {
-            run::params::generate(&folder, folder_source, proof, terminal)
-        }
+        Task::ParamsGenerate { parameters, proof } => run::params::generate(&parameters, proof, terminal),
         Task::Devices { json } => run::devices::run(json),
         Task::Completions(shell) => documents::completions(shell),
         Task::Man(command) => documents::man(&command),

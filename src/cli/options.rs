@@ -1,6 +1,5 @@
 //! The flags as meant: defaults resolved against the environment, contradictions refused.
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap_complete::Shell;
@@ -14,6 +13,7 @@ use crate::error::{Error, Fault, Result};
 use crate::fail;
 use crate::pipeline::parameters::Source;
 use crate::pipeline::proof_file::ProofFormat;
+use crate::srs::generate::refuse_official;
 use crate::srs::Lookup;
 
 /// Where filecoin-proofs looks when nothing else is said.
@@ -22,7 +22,7 @@ const OFFICIAL_FOLDER: &str = "/var/tmp/filecoin-proof-parameters";
 /// Everything one run needs to know.
 #[derive(Debug)]
 pub struct Options {
-    pub threads: Option<NonZeroUsize>,
+    pub threads: Option<u16>,
     pub task: Task,
 }
 
@@ -35,7 +35,7 @@ pub enum Task {
     Sample(Sample),
     ParamsList { parameters: Source, json: bool },
     ParamsCheck { parameters: Source, proof: Option<SealProof>, full: bool },
-    ParamsGenerate { folder: PathBuf, folder_source: &'static str, proof: SealProof },
+    ParamsGenerate { parameters: Source, proof: SealProof },
     Devices { json: bool },
     Completions(Shell),
     Man(Vec<String>),
@@ -110,7 +110,7 @@ impl Options {
             Command::Inspect(args) => Task::Inspect(Inspect {
                 input: input(args.file),
                 read: read_options(&args.sector),
-                parameters: parameters(args.parameters.folder, args.parameters.recheck, environment)?,
+                parameters: parameters(args.folder, false, environment)?,
                 json: args.json,
             }),
             Command::Sample(args) => Task::Sample(sample(args)?),
@@ -123,11 +123,9 @@ impl Options {
                 full,
             },
             Command::Params(ParamsCommand::Generate { sector_size, params }) => {
-                let (folder, folder_source) = match params {
-                    Some(folder) => (folder, "--params"),
-                    None => (development_folder(environment)?, "default of params generate"),
-                };
-                Task::ParamsGenerate { folder, folder_source, proof: default_proof(sector_size.bytes())? }
+                let folder = FolderArgs { params, dev_params: true };
+                let parameters = to_generate(parameters(folder, false, environment)?, environment)?;
+                Task::ParamsGenerate { parameters, proof: default_proof(sector_size.bytes())? }
             }
             Command::Devices(args) => Task::Devices { json: args.json },
             Command::Completions { shell } => Task::Completions(shell),
@@ -155,10 +153,11 @@ fn prove(args: args::ProveArgs, environment: &Environment) -> Result<Prove> {
             fail!(Fault::Usage, "{}: the proof would replace the C1 file; choose another --output", path.display());
         }
     }
+    let parameters = parameters(args.parameters.folder, args.parameters.recheck, environment)?;
     Ok(Prove {
         input,
         read: read_options(&args.sector),
-        parameters: parameters(args.parameters.folder, args.parameters.recheck, environment)?,
+        parameters: to_generate(parameters, environment)?,
         check_c1: !args.no_check_c1,
         destination,
         format,
@@ -175,12 +174,12 @@ fn verify(args: args::VerifyArgs, environment: &Environment) -> Result<Verify> {
     if proof == Input::Stdin && c1 == Input::Stdin {
         fail!(Fault::Usage, "standard input can be the proof or the C1 file, not both");
     }
-    let parameters = parameters(args.parameters.folder, args.parameters.recheck, environment)?;
+    let parameters = parameters(args.folder, false, environment)?;
     Ok(Verify { proof, c1, read: read_options(&args.sector), parameters })
 }
 
 fn sample(args: args::SampleArgs) -> Result<Sample> {
-    let proof = match (args.sector.registered_proof, args.sector_size) {
+    let proof = match (args.registered_proof, args.sector_size) {
         (Some(proof), Some(size)) if u64::from(proof.sector_size()) != size.bytes() => {
             fail!(Fault::Usage, "--registered-proof {proof:?} and --sector-size contradict each other")
         }
@@ -192,8 +191,8 @@ fn sample(args: args::SampleArgs) -> Result<Sample> {
     Ok(Sample {
         proof,
         sample: SampleOptions {
-            miner: args.sector.miner.unwrap_or(defaults.miner),
-            sector: args.sector.sector.unwrap_or(defaults.sector),
+            miner: args.miner.unwrap_or(defaults.miner),
+            sector: args.sector.unwrap_or(defaults.sector),
             seed: args.seed.unwrap_or(defaults.seed),
             data: match args.data {
                 DataArg::Zero => SampleData::Zero,
@@ -234,13 +233,23 @@ fn read_options(sector: &SectorArgs) -> ReadOptions {
 fn parameters(args: FolderArgs, recheck: bool, environment: &Environment) -> Result<Source> {
     let (folder, folder_source) = match (args.params, args.dev_params, &environment.parameter_cache) {
         (Some(folder), ..) => (folder, "--params"),
-        (None, true, _) => (development_folder(environment)?, "default of --dev-params"),
+        (None, true, _) => (development_folder(environment)?, "default of development parameters"),
         (None, false, Some(folder)) => (folder.clone(), "FIL_PROOFS_PARAMETER_CACHE"),
         (None, false, None) => (PathBuf::from(OFFICIAL_FOLDER), "default"),
     };
     let lookup = Lookup { folder, folder_source: folder_source.into(), recheck };
     let verdicts = environment.cache_home.as_ref().map(|home| home.join("cuzk/parameter-digests.json"));
     Ok(Source { lookup, development: args.dev_params, verdicts })
+}
+
+/// Refuses to let development parameters be made where official ones are kept.
+fn to_generate(source: Source, environment: &Environment) -> Result<Source> {
+    if source.development {
+        let official: Vec<_> =
+            [OFFICIAL_FOLDER.into()].into_iter().chain(environment.parameter_cache.clone()).collect();
+        refuse_official(&source.lookup.folder, &official)?;
+    }
+    Ok(source)
 }
 
 fn development_folder(environment: &Environment) -> Result<PathBuf> {
@@ -294,7 +303,7 @@ mod tests {
         assert_eq!(folder("cuzk prove x", &cache), of("/cache", "FIL_PROOFS_PARAMETER_CACHE"));
         assert_eq!(folder("cuzk prove x", &home()), of(OFFICIAL_FOLDER, "default"));
         // Development parameters never go where official ones are kept.
-        let own = of("/home/cuzk/development-parameters", "default of --dev-params");
+        let own = of("/home/cuzk/development-parameters", "default of development parameters");
         assert_eq!(folder("cuzk prove x --dev-params", &cache), own);
         assert_eq!(task("cuzk prove x --dev-params", &Environment::default()).unwrap_err().fault(), Fault::Usage);
     }
@@ -309,6 +318,37 @@ mod tests {
         assert_eq!(to("cuzk prove a/x.json -o -"), Destination::Stdout);
         assert_eq!(to("cuzk prove -"), Destination::Stdout);
         assert_eq!(to("cuzk prove - -o y"), file("y", false));
+    }
+
+    #[test]
+    fn development_parameters_are_not_made_where_official_ones_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let official = folder.path().join("official");
+        let cache = Environment { parameter_cache: Some(official.clone()), ..home() };
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).unwrap();
+        // Missing, then empty; by other ways too.
+        for there in [false, true] {
+            let name = folder.path().display();
+            for path in ["official", "official/", "link/official", "x/../official"] {
+                for line in ["cuzk prove x --dev-params", "cuzk params generate --sector-size 2KiB"] {
+                    let line = format!("{line} --params {name}/{path}");
+                    assert_eq!(task(&line, &cache).unwrap_err().fault(), Fault::Usage, "{line}, there: {there}");
+                    // Another environment keeps none there.
+                    task(&line, &home()).unwrap();
+                }
+            }
+            // What generates nothing may look there.
+            task(&format!("cuzk verify p --c1 x --dev-params --params {name}/official"), &cache).unwrap();
+            task(&format!("cuzk prove x --params {name}/official"), &cache).unwrap();
+            if !there {
+                std::fs::create_dir(&official).unwrap();
+            }
+        }
+        let line = format!("cuzk prove x --dev-params --params {OFFICIAL_FOLDER}");
+        assert_eq!(task(&line, &home()).unwrap_err().fault(), Fault::Usage);
+        // A folder that is marked already was meant for them.
+        std::fs::write(official.join(crate::srs::development::MARKER), "").unwrap();
+        prove(&format!("cuzk prove x --dev-params --params {}", official.display()), &cache);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use crate::error::{Error, Fault, OrFault, Result};
+use crate::files;
 use crate::report::Progress;
 
 /// Standard error as the user sees it.
@@ -80,7 +81,7 @@ pub fn print(text: &str) -> Result<()> {
 
 /// Writes a file's content to standard output; here a closed pipe loses the result, and is an error.
 pub fn deliver(bytes: &[u8]) -> Result<()> {
-    write_out(bytes).or_fault(Fault::Output, || "standard output".into())
+    files::stream("standard output", || write_out(bytes)).or_fault(Fault::Output, || "standard output".into())
 }
 
 fn write_out(bytes: &[u8]) -> io::Result<()> {

@@ -68,7 +68,9 @@ impl Call {
     /// library has no such call (an older driver).
     #[inline]
     pub(super) fn address(&self) -> Result<*mut c_void, CUresult> {
-        let known = self.address.load(Ordering::Relaxed);
+        // Pairs with the store in `look_up`: whoever calls through the address must also see what loading the library wrote (its
+        // relocated code and data), and a thread that finds the address here has not gone through `driver()`.
+        let known = self.address.load(Ordering::Acquire);
         if known.is_null() {
             self.look_up()
         } else {
@@ -80,8 +82,9 @@ impl Call {
     fn look_up(&self) -> Result<*mut c_void, CUresult> {
         let library = driver().library.as_ref().map_err(|_| CUresult::CUDA_ERROR_NO_DEVICE)?;
         let address = address(library, self.name_with_nul.as_bytes()).ok_or(CUresult::CUDA_ERROR_NOT_SUPPORTED)?;
-        // Only the address itself is passed on, and it is the same whoever finds it: no ordering is needed.
-        self.address.store(address, Ordering::Relaxed);
+        // After the library was loaded, by this thread or by one that `driver()` has synchronised with. Threads that look the same
+        // call up together store the same address.
+        self.address.store(address, Ordering::Release);
         Ok(address)
     }
 }

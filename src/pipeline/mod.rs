@@ -1,5 +1,6 @@
 //! One C1 output to one verified proof.
 
+pub mod available;
 pub mod budget;
 pub mod device;
 pub mod job;
@@ -34,7 +35,8 @@ impl Prover<'_> {
     /// Returns the partitions' proofs in Filecoin's encoding: 192 bytes each, in partition order.
     ///
     /// # Errors
-    /// `Unverified` where a finished proof does not verify: it is dropped here and seen by nobody.
+    /// `Unverified` where a finished proof does not verify: it is dropped here and seen by nobody. `Parameters` where the file
+    /// was written into meanwhile.
     pub fn prove(&self, statement: &Statement, vanilla: &VanillaProofs) -> Result<Vec<u8>> {
         let partitions = self.porep.partitions();
         let task = self.progress.task("proving", partitions as u64, Unit::Partitions);
@@ -44,6 +46,7 @@ impl Prover<'_> {
             task.advance(1);
         }
         task.finish();
+        self.srs.unchanged()?;
         stages::verification(self.porep, self.srs.vk(), statement, &proofs, self.timings)?;
         stages::encode(&proofs)
     }

@@ -1,23 +1,16 @@
-//! Files that appear whole or not at all, also when a signal ends the process.
+//! Where a result goes: checked before the work that leads to it, written whole or not at all.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::{NamedTempFile, TempPath};
-
-use crate::circuit::CircuitIdentity;
-use crate::error::{Fault, OrFault, Result};
+use crate::error::{Error, Fault, OrFault, Result};
 use crate::fail;
-use crate::srs::generate::temporary_prefixes;
+use crate::files::{self, Existing, Kept, Temporary};
 
-/// Temporary files that exist now. Whoever holds the lock decides whether a file is complete or gone.
-static TEMPORARIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// Beginnings of the names of temporary files that parameter generation makes, with their folder.
-static PREFIXES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// What the names of temporary files begin and end with.
+pub const TEMPORARY_PREFIX: &str = ".cuzk-";
+pub const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// A place for a result, checked before the work that leads to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,10 +21,8 @@ pub struct Output {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Nothing is there: a file that appears meanwhile is left alone.
-    Create,
-    /// A file is there and may be replaced.
-    Replace,
+    /// A file. What bears its name when the work is done was there before, or is left alone.
+    File(Existing),
     /// A device or pipe: written into.
     Stream,
 }
@@ -40,19 +31,20 @@ impl Output {
     /// Checks that `path` can be written. An existing file needs `replace`; a symbolic link means its target.
     ///
     /// # Errors
-    /// `Usage`: a file is there and `replace` is not set, or the path is a folder. `Output`: the folder is missing or not writable.
+    /// `Usage`: a file is there and `replace` is not set, the path is a folder, or a link to nothing. `Output`: the folder is
+    /// missing or not writable.
     pub fn check(path: &Path, replace: bool) -> Result<Self> {
+        let at = || path.display().to_string();
         let (path, kind) = match fs::metadata(path) {
-            Ok(found) if found.is_dir() => {
-                fail!(Fault::Usage, "{}: expected a file to write, got a folder", path.display())
-            }
+            Ok(found) if found.is_dir() => fail!(Fault::Usage, "{}: expected a file to write, got a folder", at()),
             Ok(found) if !found.is_file() => (path.to_owned(), Kind::Stream),
-            Ok(_) if !replace => {
-                fail!(Fault::Usage, "{}: exists already; pass --force to replace it", path.display())
+            Ok(_) if !replace => fail!(Fault::Usage, "{}: exists already; pass --force to replace it", at()),
+            Ok(_) => (fs::canonicalize(path).or_fault(Fault::Output, at)?, Kind::File(Existing::Replace)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                refuse_dangling(path)?;
+                (path.to_owned(), Kind::File(Existing::Refuse))
             }
-            Ok(_) => (fs::canonicalize(path).or_fault(Fault::Output, || path.display().to_string())?, Kind::Replace),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => (path.to_owned(), Kind::Create),
-            Err(e) => return Err(e).or_fault(Fault::Output, || path.display().to_string()),
+            Err(e) => return Err(e).or_fault(Fault::Output, at),
         };
         let output = Self { path, kind };
         if kind != Kind::Stream {
@@ -67,30 +59,31 @@ impl Output {
     }
 
     /// Writes the whole content, synchronised to the disk, under its name in one step.
+    ///
+    /// # Errors
+    /// `Output`. A file that was written whole and could not be given its name is kept, and the message says where.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         let at = || self.path.display().to_string();
-        if self.kind == Kind::Stream {
-            let stream = File::options().write(true).open(&self.path);
-            return stream.and_then(|mut f| f.write_all(bytes)).or_fault(Fault::Output, at);
-        }
+        let Kind::File(existing) = self.kind else {
+            let write = || File::options().write(true).open(&self.path)?.write_all(bytes);
+            return files::stream(&at(), write).or_fault(Fault::Output, at);
+        };
         let mut temporary = self.temporary()?;
-        temporary.file.write_all(bytes).and_then(|()| temporary.file.sync_all()).or_fault(Fault::Output, at)?;
-        self.publish(temporary)?;
+        let file = temporary.file();
+        file.write_all(bytes).and_then(|()| file.sync_all()).or_fault(Fault::Output, at)?;
+        files::deliver(temporary, &self.path, existing).map_err(|kept| self.kept(kept))?;
         // The file is complete under its name; that the folder's entry reaches the disk too is best effort.
         let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());
         Ok(())
     }
 
-    fn publish(&self, mut temporary: Temporary) -> Result<()> {
-        let Some(path) = temporary.path.take() else { return Ok(()) };
-        // Held across the renaming: a signal finds the file either complete or still temporary.
-        let mut list = temporaries();
-        list.retain(|listed| listed != &*path);
-        let renamed = match self.kind {
-            Kind::Create => path.persist_noclobber(&self.path),
-            _ => path.persist(&self.path),
+    fn kept(&self, Kept { error, path }: Kept) -> Error {
+        let what = match error.kind() {
+            io::ErrorKind::AlreadyExists => "something of this name appeared during the work and is left alone".into(),
+            _ => format!("the finished file could not be given this name: {error}"),
         };
-        renamed.map_err(|e| e.error).or_fault(Fault::Output, || self.path.display().to_string())
+        let whereabouts = path.map_or(String::new(), |path| format!("; the result is complete in {}", path.display()));
+        Error::new(Fault::Output, format!("{}: {what}{whereabouts}", self.path.display()))
     }
 
     fn folder(&self) -> &Path {
@@ -101,87 +94,24 @@ impl Output {
     }
 
     fn temporary(&self) -> Result<Temporary> {
-        // tempfile's own default is 0600; a result is a file like any other.
-        let mut list = temporaries();
-        let made = tempfile::Builder::new()
-            .prefix(".cuzk-")
-            .suffix(".tmp")
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(self.folder())
-            .or_fault(Fault::Output, || {
-                format!("{}: cannot create files in this folder; name another output", self.folder().display())
-            })?;
-        list.push(made.path().to_owned());
-        Ok(Temporary::new(made))
+        // A result is a file like any other: its mode is what the umask leaves.
+        Temporary::create(self.folder(), TEMPORARY_PREFIX, TEMPORARY_SUFFIX, 0o666).or_fault(Fault::Output, || {
+            format!("{}: cannot create files in this folder; name another output", self.folder().display())
+        })
     }
 }
 
-/// A temporary file that is on the list for as long as it exists.
-struct Temporary {
-    file: File,
-    path: Option<TempPath>,
-}
-
-impl Temporary {
-    fn new(made: NamedTempFile) -> Self {
-        let (file, path) = made.into_parts();
-        Self { file, path: Some(path) }
+/// A link to nothing could not be given a result without replacing the link.
+fn refuse_dangling(path: &Path) -> Result<()> {
+    if let Ok(target) = fs::read_link(path) {
+        fail!(
+            Fault::Usage,
+            "{}: a symbolic link to {}, which does not exist; name the file itself or remove the link",
+            path.display(),
+            target.display()
+        );
     }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(path) = self.path.take() {
-            let mut list = temporaries();
-            list.retain(|listed| listed != &*path);
-            drop(path);
-        }
-    }
-}
-
-fn temporaries() -> MutexGuard<'static, Vec<PathBuf>> {
-    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Declares that temporaries of a circuit's parameters in a folder are this process's own, until dropped.
-pub struct Litter(Vec<PathBuf>);
-
-impl Litter {
-    pub fn declare(folder: &Path, circuit: &CircuitIdentity) -> Self {
-        let prefixes: Vec<_> = temporary_prefixes(circuit).iter().map(|prefix| folder.join(prefix)).collect();
-        PREFIXES.lock().unwrap_or_else(PoisonError::into_inner).extend(prefixes.iter().cloned());
-        Self(prefixes)
-    }
-}
-
-impl Drop for Litter {
-    fn drop(&mut self) {
-        PREFIXES.lock().unwrap_or_else(PoisonError::into_inner).retain(|listed| !self.0.contains(listed));
-    }
-}
-
-fn remove_litter() {
-    for prefix in PREFIXES.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        let (Some(folder), Some(start)) = (prefix.parent(), prefix.file_name()) else { continue };
-        let start = start.to_string_lossy();
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            if entry.file_name().to_string_lossy().starts_with(&*start) {
-                // What cannot be removed now is removed by the next run that generates here.
-                let _ = fs::remove_file(entry.path());
-            }
-        }
-    }
-}
-
-/// Removes every temporary file and runs `end`, which is expected not to return: nothing can be published meanwhile.
-pub fn abandon(end: impl FnOnce()) {
-    let list = temporaries();
-    for path in list.iter() {
-        // What cannot be removed now cannot be removed at all.
-        let _ = fs::remove_file(path);
-    }
-    remove_litter();
-    end();
+    Ok(())
 }
 
 #[cfg(test)]
@@ -223,9 +153,15 @@ mod tests {
         let path = folder.path().join("proof");
         let output = Output::check(&path, true).unwrap();
         fs::write(&path, b"theirs").unwrap();
-        assert_eq!(output.write(b"ours").unwrap_err().fault(), Fault::Output);
+        let error = output.write(b"ours").unwrap_err();
+        assert_eq!(error.fault(), Fault::Output);
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
-        assert_eq!(names(folder.path()), ["proof"]);
+        // And the work is not lost.
+        let names = names(folder.path());
+        let kept: Vec<_> = names.iter().filter(|name| *name != "proof").collect();
+        assert_eq!((names.len(), kept.len()), (2, 1));
+        assert_eq!(fs::read(folder.path().join(kept[0])).unwrap(), b"ours");
+        assert!(error.to_string().contains(kept[0].as_str()), "{error}");
     }
 
     #[test]
@@ -237,6 +173,19 @@ mod tests {
         Output::check(&link, true).unwrap().write(b"second").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&target).unwrap(), b"second");
+    }
+
+    #[test]
+    fn a_link_to_nothing_is_refused_before_any_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("nothing", &link).unwrap();
+        for replace in [false, true] {
+            let error = Output::check(&link, replace).unwrap_err();
+            assert_eq!(error.fault(), Fault::Usage);
+            assert!(error.to_string().contains("a symbolic link to nothing"), "{error}");
+        }
+        assert_eq!(names(folder.path()), ["link"]);
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Parameters for one proof: official ones are looked up, development ones made on first use, and never the one for the other.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use super::output::Litter;
 use crate::circuit::PoRep;
 use crate::error::{Fault, Result};
 use crate::fail;
@@ -30,13 +29,20 @@ impl Source {
     ///
     /// # Errors
     /// `Parameters`: missing, damaged, of another circuit, or development ones where official ones are meant or the other way.
+    /// Those of [`ensure_development`], where there are no development parameters yet.
     pub fn open(&self, porep: &PoRep, progress: &Progress) -> Result<Srs> {
-        if self.development {
+        if self.development && !self.are_there(porep) {
             ensure_development(&self.lookup.folder, &self.lookup.folder_source, porep, progress)?;
         }
         self.verifying_key(porep)?;
         let meter = Meter::new(progress);
         srs::open(&porep.identity(), &self.lookup, self.verdicts.as_deref(), &|event| meter.report(event))
+    }
+
+    /// Whether both files are there, sound or not: what is there is checked and never replaced unasked.
+    fn are_there(&self, porep: &PoRep) -> bool {
+        let identity = porep.identity();
+        [identity.params, identity.vk].iter().all(|name| self.lookup.folder.join(name).exists())
     }
 
     /// The verifying key alone: all that verification needs. Nothing is generated.
@@ -64,17 +70,14 @@ impl Source {
 }
 
 /// Generates the development parameters of `porep`'s circuit in `folder`, unless they are there; the .params file's path.
-/// `folder_source` says where the folder's path came from.
+/// `folder_source` says where the folder's path came from. Of a .params that is there its length is looked at, not its digest:
+/// [`Source::open`] does that.
 ///
 /// # Errors
-/// `Usage`: the sector is no test sector, or the folder holds other parameters and is not marked. `Output`: it cannot be
-/// written.
+/// `Usage`: the sector is no test sector, or the folder holds parameters and is not marked. `Parameters`: the folder holds a
+/// .params file of this name that was not generated. `Output`: the folder cannot be written, or is too small.
 pub fn ensure_development(folder: &Path, folder_source: &str, porep: &PoRep, progress: &Progress) -> Result<PathBuf> {
     let identity = porep.identity();
-    let path = folder.join(&identity.params);
-    if path.is_file() && folder.join(&identity.vk).is_file() {
-        return Ok(path);
-    }
     if porep.sector_bytes() > LARGEST_DEVELOPMENT {
         fail!(
             Fault::Usage,
@@ -85,15 +88,8 @@ pub fn ensure_development(folder: &Path, folder_source: &str, porep: &PoRep, pro
     }
     let request =
         Request { identity: &identity, sector_bytes: porep.sector_bytes(), folder, folder_source, seed: None };
-    let (meter, litter) = (Meter::new(progress), OnceLock::new());
-    let report = |event: progress::Progress| {
-        // Whoever records holds the lock: the temporaries in the folder are this process's own from here on.
-        if matches!(event, progress::Progress::Work { stage: Stage::Recording, .. }) {
-            litter.get_or_init(|| Litter::declare(folder, &identity));
-        }
-        meter.report(event);
-    };
-    Ok(generate(&request, porep.blank(), &report)?.path)
+    let meter = Meter::new(progress);
+    Ok(generate(&request, porep.blank(), &|event| meter.report(event))?.path)
 }
 
 /// Shows what long work on parameter files reports: a task for each stage that counts something, a line for the others.
@@ -121,7 +117,8 @@ impl<'a> Meter<'a> {
             progress::Progress::Work { stage, done, total } => (stage, done, total),
         };
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref().is_none_or(|running| running.stage != stage) {
+        // A file's work begins with a report of nothing done: after anything was done, another file's does.
+        if current.as_ref().is_none_or(|running| running.stage != stage || (done == 0 && running.shown > 0)) {
             *current = Some(self.start(stage, total));
         }
         if let Some(Running { task: task @ Some(_), shown, .. }) = current.as_mut() {
@@ -146,8 +143,7 @@ impl<'a> Meter<'a> {
 fn unit(stage: Stage) -> Option<Unit> {
     match stage {
         Stage::Hashing => Some(Unit::Bytes),
-        Stage::Points => Some(Unit::Points),
-        Stage::Generating => Some(Unit::Additions),
+        Stage::Points | Stage::Generating => Some(Unit::Points),
         Stage::Waiting | Stage::Recording => None,
     }
 }
@@ -191,5 +187,21 @@ mod tests {
             ["recording the circuit", "hashing parameters: 10 B", "hashing parameters: 10 B", "a note"],
             "{text}"
         );
+    }
+
+    #[test]
+    fn the_second_of_two_files_in_a_row_is_shown_like_the_first() {
+        let lines = Lines::default();
+        let progress = Progress::lines_to(Box::new(lines.clone()), Duration::from_secs(3600));
+        let meter = Meter::new(&progress);
+        for total in [10, 20] {
+            for done in [0, 5, total] {
+                meter.report(progress::Progress::Work { stage: Stage::Hashing, done, total });
+            }
+        }
+        let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        let starts: Vec<_> = text.lines().map(|line| line.split(" in ").next().unwrap()).collect();
+        let [first, second] = ["hashing parameters: 10 B", "hashing parameters: 20 B"];
+        assert_eq!(starts, [first, first, second, second], "{text}");
     }
 }

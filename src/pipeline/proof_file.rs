@@ -12,6 +12,9 @@ use crate::fail;
 /// Bytes of one partition's proof: A and C compressed in G1, B in G2.
 pub const PARTITION_BYTES: usize = 192;
 
+/// No proof file is larger: a document about ten partitions takes 5 KB.
+pub const MAX_BYTES: usize = 64 << 10;
+
 const KIND: &str = "cuzk-proof";
 const VERSION: u32 = 1;
 const DEVELOPMENT_WARNING: &str =

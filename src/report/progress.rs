@@ -28,6 +28,8 @@ enum Output {
 struct Lines {
     out: Mutex<Box<dyn Write + Send>>,
     interval: Duration,
+    /// Time since some fixed moment; tests turn it by hand.
+    clock: Box<dyn Fn() -> Duration + Send + Sync>,
 }
 
 impl Lines {
@@ -60,7 +62,16 @@ impl Progress {
 
     /// Plain lines to any writer, at most one each `interval` and task between the first and the last.
     pub fn lines_to(out: Box<dyn Write + Send>, interval: Duration) -> Self {
-        Self(Output::Lines(Arc::new(Lines { out: Mutex::new(out), interval })))
+        let origin = Instant::now();
+        Self::lines_by_clock(out, interval, Box::new(move || origin.elapsed()))
+    }
+
+    fn lines_by_clock(
+        out: Box<dyn Write + Send>,
+        interval: Duration,
+        clock: Box<dyn Fn() -> Duration + Send + Sync>,
+    ) -> Self {
+        Self(Output::Lines(Arc::new(Lines { out: Mutex::new(out), interval, clock })))
     }
 
     /// Begins a task of `total` units, or of unknown size where `total` is 0. `what` reads like "hashing parameters".
@@ -69,7 +80,8 @@ impl Progress {
             Output::Silent => View::Silent,
             Output::Lines(lines) => {
                 lines.print(&starting(what, total, unit));
-                View::Lines { lines: lines.clone(), next: AtomicU64::new(millis(lines.interval)) }
+                let now = (lines.clock)();
+                View::Lines { lines: lines.clone(), started: now, next: AtomicU64::new(millis(now + lines.interval)) }
             }
             Output::Bars { bars, colour } => {
                 View::Bar { bar: bars.add(bar(what, total, unit, *colour)), bars: bars.clone() }
@@ -103,9 +115,10 @@ pub struct Task {
 
 enum View {
     Silent,
-    /// `next`: milliseconds after the start before which no further line is due.
+    /// `started`, and `next`, the milliseconds before which no further line is due, are times of the lines' clock.
     Lines {
         lines: Arc<Lines>,
+        started: Duration,
         next: AtomicU64,
     },
     Bar {
@@ -121,13 +134,14 @@ impl Task {
         match &self.view {
             View::Silent => {}
             View::Bar { bar, .. } => bar.inc(units),
-            View::Lines { lines, next } => {
-                let now = millis(self.started.elapsed());
+            View::Lines { lines, started, next } => {
+                let now = (lines.clock)();
                 let due = next.load(Ordering::Relaxed);
                 // The exchange lets one thread print where several pass the mark together.
-                let later = now + millis(lines.interval);
-                if now >= due && next.compare_exchange(due, later, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-                    lines.print(&running(&self.what, done, self.total, self.unit, self.started.elapsed()));
+                let later = millis(now + lines.interval);
+                if millis(now) >= due && next.compare_exchange(due, later, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+                {
+                    lines.print(&running(&self.what, done, self.total, self.unit, now.saturating_sub(*started)));
                 }
             }
         }
@@ -255,18 +269,26 @@ mod tests {
         }
     }
 
-    fn recorded(interval: Duration, work: impl FnOnce(&Progress)) -> Vec<String> {
-        let out = Shared::default();
-        work(&Progress::lines_to(Box::new(out.clone()), interval));
+    /// Milliseconds that a test lets pass.
+    type Clock = Arc<AtomicU64>;
+
+    /// What is printed with an interval of a second, by a clock that stands still unless `work` advances it.
+    fn recorded(work: impl FnOnce(&Progress, &Clock)) -> Vec<String> {
+        let (out, clock) = (Shared::default(), Clock::default());
+        let now = clock.clone();
+        let now = Box::new(move || Duration::from_millis(now.load(Ordering::Relaxed)));
+        work(&Progress::lines_by_clock(Box::new(out.clone()), Duration::from_secs(1), now), &clock);
         let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
         text.lines().map(str::to_owned).collect()
     }
 
     #[test]
     fn a_short_task_prints_its_start_and_its_end_only() {
-        let lines = recorded(LINE_INTERVAL, |progress| {
+        let lines = recorded(|progress, clock| {
             let task = progress.task("hashing parameters", 3 << 20, Unit::Bytes);
             (0..3).for_each(|_| task.advance(1 << 20));
+            clock.fetch_add(999, Ordering::Relaxed);
+            task.advance(0);
             task.finish();
         });
         assert_eq!(lines.len(), 2, "{lines:?}");
@@ -276,24 +298,28 @@ mod tests {
 
     #[test]
     fn a_long_task_prints_one_line_per_interval() {
-        let interval = Duration::from_millis(40);
-        let lines = recorded(interval, |progress| {
+        let lines = recorded(|progress, clock| {
+            clock.store(12_345, Ordering::Relaxed);
             let task = progress.task("tables", 4, Unit::Points);
             task.advance(1);
-            std::thread::sleep(interval + Duration::from_millis(10));
-            task.advance(1);
-            task.advance(1);
+            for _ in 0..2 {
+                clock.fetch_add(1000, Ordering::Relaxed);
+                task.advance(1);
+                task.advance(0);
+            }
             task.finish();
         });
-        assert_eq!(lines.len(), 3, "{lines:?}");
-        assert!(lines[1].starts_with("tables: 2 points of 4 points (50 %), under 1 s left"), "{lines:?}");
+        assert_eq!(lines.len(), 4, "{lines:?}");
+        assert_eq!(lines[1], "tables: 2 points of 4 points (50 %), about 1 s left");
+        assert_eq!(lines[2], "tables: 3 points of 4 points (75 %), under 1 s left");
+        assert!(lines[3].starts_with("tables: 3 points in "), "{lines:?}");
     }
 
     #[test]
     fn threads_that_pass_the_mark_together_print_one_line() {
-        let lines = recorded(Duration::from_millis(30), |progress| {
+        let lines = recorded(|progress, clock| {
             let task = progress.task("sums", 800, Unit::Bases);
-            std::thread::sleep(Duration::from_millis(40));
+            clock.store(1000, Ordering::Relaxed);
             std::thread::scope(|s| {
                 (0..8).for_each(|_| {
                     s.spawn(|| task.advance(100));
@@ -307,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_dropped_task_says_where_it_stopped() {
-        let lines = recorded(LINE_INTERVAL, |progress| {
+        let lines = recorded(|progress, _| {
             progress.task("proving", 10, Unit::Partitions).advance(1);
         });
         assert_eq!(lines[1], "proving: stopped at 1 partition of 10 partitions (10 %)");

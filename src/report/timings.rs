@@ -136,7 +136,8 @@ fn percent(wall: Duration, total: Duration) -> String {
 
 fn memory_line(peak: &Memory) -> String {
     let text = |figure: Option<u64>| figure.map_or_else(|| "unknown".to_owned(), bytes);
-    format!("peak memory: anonymous {}, mapped file pages {}\n", text(peak.anonymous), text(peak.mapped))
+    let [anonymous, mapped, resident] = [peak.anonymous, peak.mapped, peak.resident_peak].map(text);
+    format!("peak memory: anonymous {anonymous}, mapped file pages {mapped}, resident {resident}\n")
 }
 
 /// Columns two blanks apart: the first flush left, the others flush right; no trailing blanks.
@@ -181,7 +182,7 @@ sum_h     5.00 s   50.0 %  5.00 M bases  1.00 M bases/s
 assembly    0 us    0.0 %      1 proof
 other     4.90 s   49.0 %
 total     10.0 s  100.0 %
-peak memory: anonymous 3.00 GiB, mapped file pages 1.00 MiB
+peak memory: anonymous 3.00 GiB, mapped file pages 1.00 MiB, resident 4.00 GiB
 ";
         let squeeze =
             |s: &str| s.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>();
@@ -197,7 +198,10 @@ peak memory: anonymous 3.00 GiB, mapped file pages 1.00 MiB
         let table = two_partitions().table_at(Duration::from_secs(4), &Memory::default());
         assert!(!table.contains("other"), "{table}");
         assert!(table.contains("125.0 %"), "{table}");
-        assert!(table.ends_with("peak memory: anonymous unknown, mapped file pages unknown\n"), "{table}");
+        assert!(
+            table.ends_with("peak memory: anonymous unknown, mapped file pages unknown, resident unknown\n"),
+            "{table}"
+        );
     }
 
     #[test]

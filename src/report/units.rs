@@ -13,7 +13,6 @@ pub enum Unit {
     Constraints,
     /// Rows of the evaluation domain.
     Rows,
-    Variables,
     /// Points of a query that a sum runs over.
     Bases,
     /// Curve points made, read or checked.
@@ -33,7 +32,6 @@ impl Unit {
             Unit::Proofs => "proofs",
             Unit::Constraints => "constraints",
             Unit::Rows => "rows",
-            Unit::Variables => "variables",
             Unit::Bases => "bases",
             Unit::Points => "points",
             Unit::Additions => "additions",

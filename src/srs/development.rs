@@ -1,14 +1,13 @@
 //! How development parameters are told from official ones: a marker in their folder and a record beside each file.
 
-use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 
+use super::Origin;
 use crate::circuit::CircuitIdentity;
+use crate::files::{self, Temporary};
 
 /// The marker's name: a folder that has it may hold development parameters.
 pub const MARKER: &str = "DEVELOPMENT-PARAMETERS.txt";
@@ -20,6 +19,9 @@ Their secrets follow from a public label, so anyone can forge proofs with them. 
 no network accepts them. They bear the official names because filecoin-proofs looks for those; do not copy them into a
 folder of official parameters.
 ";
+
+/// No record takes more bytes, but for a user's own label of that length.
+const RECORD_LIMIT: u64 = 64 << 10;
 
 /// Kept beside each development parameter file, as `<name>.params.dev.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +48,7 @@ impl Record {
 
     /// The record of a circuit's parameters in `folder`; `None` when there is none or it cannot be read.
     pub fn read(folder: &Path, identity: &CircuitIdentity) -> Option<Self> {
-        let bytes = fs::read(Self::path(folder, identity)).ok()?;
+        let bytes = files::read_small(&Self::path(folder, identity), RECORD_LIMIT).ok()?;
         let record: Self = serde_json::from_slice(&bytes).ok()?;
         (record.circuit == identity.params).then_some(record)
     }
@@ -67,9 +69,21 @@ pub(super) fn mark(folder: &Path) -> io::Result<()> {
     if is_marked(folder) {
         return Ok(());
     }
-    let mut file = temporary(folder, MARKER)?;
-    file.write_all(MARKER_TEXT.as_bytes())?;
-    put(file, &folder.join(MARKER))
+    let mut marker = temporary(folder, MARKER)?;
+    marker.file().write_all(MARKER_TEXT.as_bytes())?;
+    match files::put(marker, &folder.join(MARKER)) {
+        // Another process that marked the folder at the same time may have taken this one's for a leftover.
+        Err(_) if is_marked(folder) => Ok(()),
+        marked => marked,
+    }
+}
+
+/// Whose a file would be, to judge by where it is: enough for saying how to get another.
+pub(super) fn expected_origin(path: &Path) -> Origin {
+    match path.parent() {
+        Some(folder) if is_marked(folder) => Origin::Development,
+        _ => Origin::Official,
+    }
 }
 
 /// What the names of temporaries of `name` start with.
@@ -77,21 +91,8 @@ pub(super) fn temporary_prefix(name: &str) -> String {
     format!(".{name}.tmp-")
 }
 
-/// A file that becomes `name` in `folder` by [`put`], and goes away without it.
-pub(super) fn temporary(folder: &Path, name: &str) -> io::Result<NamedTempFile> {
+/// A file that is to become `name` in `folder`, and goes away if it does not.
+pub(super) fn temporary(folder: &Path, name: &str) -> io::Result<Temporary> {
     // Readable for others, as far as the umask lets: provers often run as another user.
-    tempfile::Builder::new()
-        .prefix(&temporary_prefix(name))
-        .permissions(fs::Permissions::from_mode(0o644))
-        .tempfile_in(folder)
-}
-
-/// Makes a temporary's content durable, then visible.
-pub(super) fn put(file: NamedTempFile, path: &Path) -> io::Result<()> {
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    match path.parent() {
-        Some(folder) => fs::File::open(folder)?.sync_all(),
-        None => Ok(()),
-    }
+    Temporary::create(folder, &temporary_prefix(name), "", 0o644)
 }

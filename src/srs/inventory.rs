@@ -26,6 +26,26 @@ pub enum Verdict {
     Refused(String),
 }
 
+impl Verdict {
+    /// One word, in lists and in JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Missing => "missing",
+            Verdict::Unchecked => "unchecked",
+            Verdict::Verified => "verified",
+            Verdict::Refused(_) => "refused",
+        }
+    }
+
+    /// Why it is refused.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Verdict::Refused(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
 /// One circuit's parameter file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -56,20 +76,26 @@ pub(super) fn list_listed(catalogue: &Catalogue, lookup: &Lookup, verdicts: Opti
     let mut names: Vec<String> = catalogue.porep_params().iter().map(|(name, _)| name.to_string()).collect();
     let known = names.len();
     names.extend(names_in(lookup)?.into_iter().filter(|name| !names[..known].contains(name)).collect::<Vec<_>>());
-    Ok(names.iter().filter_map(|name| entry(catalogue, lookup, verdicts, name)).collect())
+    let identities = names.iter().filter_map(|name| identity_of(Path::new(name)));
+    Ok(identities.map(|identity| entry(catalogue, lookup, verdicts, &identity)).collect())
 }
 
-fn entry(catalogue: &Catalogue, lookup: &Lookup, verdicts: Option<&Path>, name: &str) -> Option<Entry> {
-    let path = lookup.folder.join(name);
-    let identity = identity_of(&path)?;
+/// One circuit's parameter file in the lookup's folder, as quickly as [`list`].
+pub fn look(identity: &CircuitIdentity, lookup: &Lookup, verdicts: Option<&Path>) -> Entry {
+    entry(Catalogue::official(), lookup, verdicts, identity)
+}
+
+fn entry(catalogue: &Catalogue, lookup: &Lookup, verdicts: Option<&Path>, identity: &CircuitIdentity) -> Entry {
+    let name = identity.params.clone();
+    let path = lookup.folder.join(&name);
     let bytes = fs::metadata(&path).map(|m| m.len()).ok();
-    let record = Record::read(&lookup.folder, &identity).filter(|_| development::is_marked(&lookup.folder));
-    let sector_bytes = catalogue.get(name).map(|f| f.sector_bytes).or(record.map(|r| r.sector_bytes));
+    let record = Record::read(&lookup.folder, identity).filter(|_| development::is_marked(&lookup.folder));
+    let sector_bytes = catalogue.get(&name).map(|f| f.sector_bytes).or(record.map(|r| r.sector_bytes));
     let (origin, verdict) = match bytes {
         None => (None, Verdict::Missing),
-        Some(_) => quick_check(catalogue, lookup, verdicts, &identity, &path),
+        Some(_) => quick_check(catalogue, lookup, verdicts, identity, &path),
     };
-    Some(Entry { name: name.into(), path, sector_bytes, bytes, origin, verdict })
+    Entry { name, path, sector_bytes, bytes, origin, verdict }
 }
 
 /// All of [`super::open`]'s checks that take no time.

@@ -6,6 +6,8 @@
 use std::ops::Range;
 use std::path::Path;
 
+use super::development::expected_origin;
+use super::verifying_key::remedy;
 use crate::backend::bases::{G1_BYTES, G2_BYTES};
 use crate::error::{Fault, Result};
 use crate::fail;
@@ -81,10 +83,11 @@ impl Layout {
         if cursor.at != bytes.len() {
             fail!(
                 Fault::Parameters,
-                "{}: {} bytes after the last point (offset {}): not a parameter file; download it again",
+                "{}: {} bytes after the last point (offset {}): not a parameter file; {}",
                 path.display(),
                 bytes.len() - cursor.at,
-                cursor.at
+                cursor.at,
+                again(path)
             );
         }
         let layout = Self { ic, h, l, a, b_g1, b_g2 };
@@ -137,8 +140,13 @@ impl Layout {
         } else {
             return Ok(());
         };
-        fail!(Fault::Parameters, "{}: {wrong}: not a parameter file; download it again", path.display())
+        fail!(Fault::Parameters, "{}: {wrong}: not a parameter file; {}", path.display(), again(path))
     }
+}
+
+/// How to get the file again.
+fn again(path: &Path) -> &'static str {
+    remedy(expected_origin(path))
 }
 
 /// Reads the file's counts one after the other.
@@ -151,7 +159,7 @@ struct Cursor<'a> {
 impl Cursor<'_> {
     fn verifying_key(&mut self) -> Result<Section> {
         if let Some(what) = not_parameters(self.bytes) {
-            fail!(Fault::Parameters, "{}: {what}, not a parameter file; download it again", self.path.display());
+            fail!(Fault::Parameters, "{}: {what}, not a parameter file; {}", self.path.display(), again(self.path));
         }
         self.take(VK_POINTS_BYTES, "the verifying key")?;
         self.section("the verifying key's ic", G1_BYTES)
@@ -174,11 +182,11 @@ impl Cursor<'_> {
         if end > self.bytes.len() {
             fail!(
                 Fault::Parameters,
-                "{}: truncated: {} of at least {end} bytes; it ends within {what}, which start at offset {}; download it \
-                 again",
+                "{}: truncated: {} of at least {end} bytes; it ends within {what}, which start at offset {}; {}",
                 self.path.display(),
                 self.bytes.len(),
-                self.at
+                self.at,
+                again(self.path)
             );
         }
         self.at = end;

@@ -26,12 +26,14 @@ use blstrs::Bls12;
 use memmap2::Mmap;
 
 use crate::backend::bases::{G1Bases, G2Bases, RawBases};
+use crate::circuit::proof_type::sector_size_name;
 use crate::circuit::CircuitIdentity;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use catalogue::Catalogue;
 use layout::{Layout, Section};
 use progress::Report;
+use verdicts::{Key, Known};
 
 pub use verifying_key::{open_vk, OpenedVk};
 
@@ -42,6 +44,16 @@ pub enum Origin {
     Official,
     /// Made by `cuzk params generate`; proofs made with them prove nothing.
     Development,
+}
+
+impl Origin {
+    /// An adjective for messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Origin::Official => "official",
+            Origin::Development => "development",
+        }
+    }
 }
 
 /// Where to look for parameters and what to make of them.
@@ -66,11 +78,15 @@ impl Lookup {
 /// One circuit's parameters, mapped and checked.
 pub struct Srs {
     path: PathBuf,
+    /// What `map` maps.
+    file: File,
+    /// The file as it was when it was mapped.
+    key: Key,
     map: Mmap,
     layout: Layout,
     vk: VerifyingKey<Bls12>,
     origin: Origin,
-    digest: String,
+    known: Known,
 }
 
 impl Srs {
@@ -84,7 +100,31 @@ impl Srs {
 
     /// blake2b-512 of the .params file as parameters.json writes it (first 32 hex digits).
     pub fn digest(&self) -> &str {
-        &self.digest
+        &self.known.digest
+    }
+
+    /// Bytes that were read for the digest when this was opened; 0 where it was remembered.
+    pub fn hashed_bytes(&self) -> u64 {
+        self.known.hashed
+    }
+
+    /// Checks that nobody wrote into the file since it was mapped: cheap, and to be asked when its points have been used.
+    ///
+    /// # Errors
+    /// `Parameters`: its length or time of modification is another one.
+    pub fn unchanged(&self) -> Result<()> {
+        let now = Key::now(&self.file, &self.path)?;
+        if now != self.key {
+            fail!(
+                Fault::Parameters,
+                "{}: changed while it was in use ({} bytes, now {}): do not prove while it is downloaded or copied; run again \
+                 with --recheck",
+                self.path.display(),
+                self.key.size(),
+                now.size()
+            );
+        }
+        Ok(())
     }
 
     pub fn vk(&self) -> &VerifyingKey<Bls12> {
@@ -156,30 +196,33 @@ fn open_listed(
 ) -> Result<Srs> {
     let (path, place) = lookup.place(&identity.params);
     let file = open_file(&path, &place, catalogue, &identity.params)?;
+    let stamp = Key::now(&file, &path)?;
     let map = map(&file, &path)?;
     let layout = Layout::parse(&map, &path).map_err(|e| e.context(format!("folder from {}", lookup.folder_source)))?;
     let key = verifying_key::open_listed(catalogue, identity, lookup)?;
     if map[layout.vk_range()] != key.bytes {
         fail!(
             Fault::Parameters,
-            "{place}: not the {} file: the verifying key within differs from {}; get both again",
-            verifying_key::word(key.origin),
-            key.path.display()
+            "{place}: not the {} file: the verifying key within differs from {}; for both: {}",
+            key.origin.word(),
+            key.path.display(),
+            verifying_key::remedy(key.origin)
         );
     }
     points::check_sample(&map, &layout, &path)?;
-    let digest = verdicts::digest_of(&file, &path, verdicts, lookup.recheck, report)?;
-    if digest != key.params_digest {
+    let known = verdicts::digest_of(&stamp, &path, verdicts, lookup.recheck, report)?;
+    if known.digest != key.params_digest {
         fail!(
             Fault::Parameters,
-            "{place}: not the {} file: its digest is {digest}, expected {} ({}); {}",
-            verifying_key::word(key.origin),
+            "{place}: not the {} file: its digest is {}, expected {} ({}); {}",
+            key.origin.word(),
+            known.digest,
             key.params_digest,
             key.digest_source(),
             verifying_key::remedy(key.origin)
         );
     }
-    Ok(Srs { path, map, layout, vk: key.vk, origin: key.origin, digest })
+    Ok(Srs { path, file, key: stamp, map, layout, vk: key.vk, origin: key.origin, known })
 }
 
 /// Opens a parameter file, or says how one gets it.
@@ -187,7 +230,10 @@ fn open_file(path: &Path, place: &str, catalogue: &Catalogue, name: &str) -> Res
     match File::open(path) {
         Ok(file) => Ok(file),
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            let size = catalogue.get(name).map_or("of its sector size".into(), |f| sector_size(f.sector_bytes));
+            if development::expected_origin(path) == Origin::Development {
+                fail!(Fault::Parameters, "{place}: no such file; make it with `cuzk params generate`");
+            }
+            let size = catalogue.get(name).map_or("of its sector size".into(), |f| sector_size_name(f.sector_bytes));
             fail!(
                 Fault::Parameters,
                 "{place}: no such file; fetch the official parameters ({size}) with `lotus fetch-params` or `curio \
@@ -200,20 +246,11 @@ fn open_file(path: &Path, place: &str, catalogue: &Catalogue, name: &str) -> Res
 }
 
 fn map(file: &File, path: &Path) -> Result<Mmap> {
-    // SAFETY: the mapping is only read, and lives in `Srs` beside nothing that writes. Were another process to write into
-    // the file or cut it short, reads could change or fault: parameter files are replaced by renaming, never written in
-    // place (bellperson and every other prover map them on the same ground), and what is read ends in a verified proof.
+    // SAFETY: this process only reads the mapping, and writes parameter files under other names than those it maps. That
+    // no other process writes into the file or cuts it short while it is mapped is assumed and cannot be enforced: a
+    // download tool that writes in place breaks it. Then reads change under their reader or raise SIGBUS. The README asks
+    // for it; `Srs::unchanged` detects writes when the points have been used, and no proof leaves unverified.
     unsafe { Mmap::map(file) }.or_fault(Fault::Parameters, || format!("{}: cannot be mapped", path.display()))
-}
-
-/// A sector size as people write it.
-pub fn sector_size(bytes: u64) -> String {
-    match bytes.trailing_zeros() {
-        30.. if bytes != 0 => format!("{} GiB", bytes >> 30),
-        20..30 => format!("{} MiB", bytes >> 20),
-        10..20 => format!("{} KiB", bytes >> 10),
-        _ => format!("{bytes} bytes"),
-    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use blstrs::{G1Affine, G2Affine};
 use rayon::prelude::*;
 
+use super::development::expected_origin;
 use super::layout::{Layout, Section};
 use super::progress::{Progress, Report, Stage};
+use super::verifying_key::remedy;
 use crate::backend::bases::{G1_BYTES, G2_BYTES};
 use crate::error::{Fault, Result};
 use crate::fail;
@@ -29,6 +31,7 @@ pub fn check_sample(bytes: &[u8], layout: &Layout, path: &Path) -> Result<()> {
 pub fn check_all(bytes: &[u8], layout: &Layout, path: &Path, report: &Report) -> Result<()> {
     let total = layout.queries().iter().map(|(_, s)| s.count as u64).sum();
     let done = AtomicU64::new(0);
+    report(Progress::Work { stage: Stage::Points, done: 0, total });
     for (name, section) in layout.queries() {
         let starts: Vec<usize> = (0..section.count).step_by(REPORT_EVERY).collect();
         starts.into_par_iter().try_for_each(|start| {
@@ -55,8 +58,9 @@ fn check_point(bytes: &[u8], section: &Section, i: usize, query: &str, path: &Pa
     let Some(wrong) = fault_of(point) else { return Ok(()) };
     fail!(
         Fault::Parameters,
-        "{}: point {i} of {query} (offset {offset}) {wrong}; the file is damaged: get it again",
-        path.display()
+        "{}: point {i} of {query} (offset {offset}) {wrong}; the file is damaged: {}",
+        path.display(),
+        remedy(expected_origin(path))
     )
 }
 

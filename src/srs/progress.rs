@@ -3,7 +3,8 @@
 /// One report of long work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// `done` of `total` units of `stage` are done; `total` is 0 where it is not known yet.
+    /// `done` of `total` units of `stage` are done; `total` is 0 where it is not known yet. A file's work begins with a
+    /// report of 0.
     Work { stage: Stage, done: u64, total: u64 },
     /// Something the user should know that stops nothing.
     Note(String),
@@ -20,7 +21,7 @@ pub enum Stage {
     Waiting,
     /// Recording the circuit's constraints; no units.
     Recording,
-    /// Computing the points and writing them; multiplications, one in G2 counted three times.
+    /// Computing the points and writing them; points.
     Generating,
 }
 
@@ -33,16 +34,6 @@ impl Stage {
             Self::Waiting => "waiting for another process that generates the same parameters",
             Self::Recording => "recording the circuit",
             Self::Generating => "generating parameters",
-        }
-    }
-
-    /// The unit of `done` and `total`, if there is one.
-    pub fn unit(self) -> Option<&'static str> {
-        match self {
-            Self::Hashing => Some("bytes"),
-            Self::Points => Some("points"),
-            Self::Generating => Some("multiplications"),
-            Self::Waiting | Self::Recording => None,
         }
     }
 }

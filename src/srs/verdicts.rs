@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -15,6 +15,7 @@ use super::digest::{self, DIGEST_HEX};
 use super::progress::{Progress, Report};
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
+use crate::files::{self, Temporary};
 
 /// The cache's format; another number means an empty cache.
 const VERSION: u32 = 1;
@@ -32,9 +33,12 @@ struct Remembered {
     digest: String,
 }
 
+/// The cache of a thousand files is smaller.
+const CACHE_LIMIT: u64 = 1 << 20;
+
 /// What has to be unchanged for a digest to hold.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Key {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
     size: u64,
     modified_seconds: i64,
     modified_nanoseconds: i64,
@@ -43,6 +47,15 @@ struct Key {
 }
 
 impl Key {
+    /// Of an open file, as it is now.
+    ///
+    /// # Errors
+    /// The file cannot be asked.
+    pub fn now(file: &File, path: &Path) -> Result<Self> {
+        let metadata = file.metadata().or_fault(Fault::Parameters, || format!("{}: cannot be read", path.display()))?;
+        Ok(Self::of(&metadata))
+    }
+
     fn of(metadata: &Metadata) -> Self {
         Self {
             size: metadata.size(),
@@ -52,19 +65,30 @@ impl Key {
             inode: metadata.ino(),
         }
     }
+
+    /// Bytes of the file.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
 }
 
-/// The digest of an open file: remembered in the cache file `verdicts`, or computed and then remembered.
+/// A digest, and what it took to know it.
+pub struct Known {
+    pub digest: String,
+    /// Bytes that were read for it; 0 where it was remembered.
+    pub hashed: u64,
+}
+
+/// The digest of a file that is `key`: remembered in the cache file `verdicts`, or computed and then remembered.
 ///
 /// With `recheck` it is always computed. A cache that cannot be written is reported as a note and stops nothing.
 ///
 /// # Errors
 /// The file cannot be read, or changed while it was.
-pub fn digest_of(file: &File, path: &Path, verdicts: Option<&Path>, recheck: bool, report: &Report) -> Result<String> {
-    let key = key_of(file, path)?;
+pub fn digest_of(key: &Key, path: &Path, verdicts: Option<&Path>, recheck: bool, report: &Report) -> Result<Known> {
     if !recheck {
-        if let Some(digest) = verdicts.and_then(|verdicts| recall(verdicts, path, &key)) {
-            return Ok(digest);
+        if let Some(digest) = verdicts.and_then(|verdicts| recall(verdicts, path, key)) {
+            return Ok(Known { digest, hashed: 0 });
         }
     }
     let read = || format!("{}: cannot be read", path.display());
@@ -72,11 +96,11 @@ pub fn digest_of(file: &File, path: &Path, verdicts: Option<&Path>, recheck: boo
     let reader = File::open(path).or_fault(Fault::Parameters, read)?;
     let digest = digest::of_reader(reader, key.size, report).or_fault(Fault::Parameters, read)?;
     let now = fs::metadata(path).or_fault(Fault::Parameters, read)?;
-    if Key::of(&now) != key {
+    if Key::of(&now) != *key {
         fail!(Fault::Parameters, "{}: changed while it was read (still downloading?); try again", path.display());
     }
     if let Some(verdicts) = verdicts {
-        if let Err(e) = remember(verdicts, path, Remembered { key, digest: digest.clone() }) {
+        if let Err(e) = remember(verdicts, path, Remembered { key: key.clone(), digest: digest.clone() }) {
             report(Progress::Note(format!(
                 "{}: the digest of {} could not be remembered: {e}; it is computed again next time",
                 verdicts.display(),
@@ -84,7 +108,7 @@ pub fn digest_of(file: &File, path: &Path, verdicts: Option<&Path>, recheck: boo
             )));
         }
     }
-    Ok(digest)
+    Ok(Known { digest, hashed: key.size })
 }
 
 /// The remembered digest of a file, if it is unchanged since.
@@ -93,18 +117,14 @@ pub fn remembered(path: &Path, verdicts: Option<&Path>) -> Option<String> {
     recall(verdicts?, path, &key)
 }
 
-fn key_of(file: &File, path: &Path) -> Result<Key> {
-    let metadata = file.metadata().or_fault(Fault::Parameters, || format!("{}: cannot be read", path.display()))?;
-    Ok(Key::of(&metadata))
-}
-
 fn recall(verdicts: &Path, path: &Path, key: &Key) -> Option<String> {
     let entry = load(verdicts).files.remove(&name_of(path))?;
     (entry.key == *key && entry.digest.len() == DIGEST_HEX).then_some(entry.digest)
 }
 
 fn load(verdicts: &Path) -> Cache {
-    let cache: Option<Cache> = fs::read(verdicts).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let bytes = files::read_small(verdicts, CACHE_LIMIT).ok();
+    let cache: Option<Cache> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     cache.filter(|cache| cache.version == VERSION).unwrap_or_default()
 }
 
@@ -118,11 +138,10 @@ fn remember(verdicts: &Path, path: &Path, entry: Remembered) -> io::Result<()> {
         _ => Path::new("."),
     };
     fs::create_dir_all(folder)?;
-    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-    serde_json::to_writer_pretty(&mut temporary, &cache)?;
-    temporary.flush()?;
-    temporary.persist(verdicts)?;
-    Ok(())
+    // Whoever can write this file decides what passes for checked: it is the user's own.
+    let mut temporary = Temporary::create(folder, ".parameter-digests-", ".tmp", 0o600)?;
+    serde_json::to_writer_pretty(temporary.file(), &cache)?;
+    files::put(temporary, verdicts)
 }
 
 /// The same name for a file whatever way it is reached by.
@@ -139,9 +158,12 @@ mod tests {
     /// Asks for the digest; tells whether the file was read.
     fn ask(path: &Path, verdicts: &Path, recheck: bool) -> (String, bool) {
         let read = AtomicBool::new(false);
-        let file = File::open(path).unwrap();
-        let digest = digest_of(&file, path, Some(verdicts), recheck, &|_| read.store(true, Ordering::Relaxed)).unwrap();
-        (digest, read.into_inner())
+        let key = Key::now(&File::open(path).unwrap(), path).unwrap();
+        let report = |_| read.store(true, Ordering::Relaxed);
+        let known = digest_of(&key, path, Some(verdicts), recheck, &report).unwrap();
+        let read = read.into_inner();
+        assert_eq!(known.hashed, if read { key.size() } else { 0 });
+        (known.digest, read)
     }
 
     #[test]
@@ -182,6 +204,10 @@ mod tests {
         let cut = fs::read_to_string(&verdicts).unwrap().replace(&digest::of_bytes(b"abc"), "ba80");
         fs::write(&verdicts, cut).unwrap();
         assert!(ask(&path, &verdicts, false).1, "a digest cut short is not believed");
+        // Sparse: an attempt to read it all would be noticed.
+        File::options().write(true).open(&verdicts).unwrap().set_len(1 << 40).unwrap();
+        assert!(ask(&path, &verdicts, false).1);
+        assert!(!ask(&path, &verdicts, false).1);
     }
 
     #[test]
@@ -198,9 +224,10 @@ mod tests {
         };
         // A file where a folder is needed.
         let verdicts = path.join("verdicts.json");
-        let file = File::open(&path).unwrap();
-        assert_eq!(digest_of(&file, &path, Some(&verdicts), false, &report).unwrap(), digest::of_bytes(b"abc"));
+        let key = Key::now(&File::open(&path).unwrap(), &path).unwrap();
+        let abc = digest::of_bytes(b"abc");
+        assert_eq!(digest_of(&key, &path, Some(&verdicts), false, &report).unwrap().digest, abc);
         assert!(noted.into_inner());
-        assert_eq!(digest_of(&file, &path, None, false, &silent).unwrap(), digest::of_bytes(b"abc"));
+        assert_eq!(digest_of(&key, &path, None, false, &silent).unwrap().digest, abc);
     }
 }

@@ -1,6 +1,5 @@
 //! The .vk file: what proofs are verified with, and what tells official from development parameters on every start.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use bellperson::groth16::VerifyingKey;
@@ -14,6 +13,10 @@ use crate::backend::bases::{G1_BYTES, G2_BYTES};
 use crate::circuit::CircuitIdentity;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
+use crate::files;
+
+/// No verifying key is larger: one of 32 GiB takes 33 KB.
+pub(super) const VK_LIMIT: u64 = 1 << 20;
 
 /// A verifying key read from its file, its digest known.
 pub struct OpenedVk {
@@ -49,8 +52,9 @@ pub fn open_vk(identity: &CircuitIdentity, lookup: &Lookup) -> Result<OpenedVk> 
 pub(super) fn open_listed(catalogue: &Catalogue, identity: &CircuitIdentity, lookup: &Lookup) -> Result<OpenedVk> {
     let (path, place) = lookup.place(&identity.vk);
     open_file(&path, &place, catalogue, &identity.vk)?;
-    let bytes = fs::read(&path).or_fault(Fault::Parameters, || format!("{place}: cannot be read"))?;
-    let vk = parse(&bytes, &place)?;
+    let not_a_key = || format!("{place}: cannot be read as a verifying key");
+    let bytes = files::read_small(&path, VK_LIMIT).or_fault(Fault::Parameters, not_a_key)?;
+    let vk = parse(&bytes, &place, remedy(development::expected_origin(&path)))?;
     let digest = digest::of_bytes(&bytes);
     let (origin, params_digest) = origin_of(catalogue, identity, lookup, &digest, &place)?;
     Ok(OpenedVk { path, vk, origin, digest, params_digest, bytes })
@@ -97,14 +101,6 @@ fn origin_of(
     }
 }
 
-/// An adjective for messages.
-pub(super) fn word(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Official => "official",
-        Origin::Development => "recorded development",
-    }
-}
-
 /// What to do about a file that is not what it should be.
 pub(super) fn remedy(origin: Origin) -> &'static str {
     match origin {
@@ -116,9 +112,8 @@ pub(super) fn remedy(origin: Origin) -> &'static str {
     }
 }
 
-/// Reads the whole of `bytes` as a verifying key, every point checked.
-pub(super) fn parse(bytes: &[u8], place: &str) -> Result<VerifyingKey<Bls12>> {
-    let again = remedy(Origin::Official);
+/// Reads the whole of `bytes` as a verifying key, every point checked; `again` says how to get the file again.
+fn parse(bytes: &[u8], place: &str, again: &str) -> Result<VerifyingKey<Bls12>> {
     if let Some(what) = not_parameters(bytes) {
         fail!(Fault::Parameters, "{place}: {what}, not a verifying key; {again}");
     }

@@ -1,4 +1,9 @@
-//! Random circuits for tests, with everything that makes a row special.
+//! Random circuits for tests, with everything that makes a row special, and a plain evaluation of any circuit.
+
+// Each test binary compiles these files and uses a part of them.
+#![allow(dead_code)]
+
+pub mod rows;
 
 use bellperson::{Circuit, ConstraintSystem, LinearCombination, SynthesisError, Variable};
 use blstrs::Scalar as Fr;
@@ -8,9 +13,10 @@ use rand_chacha::{
     ChaCha20Rng,
 };
 
-/// A satisfied circuit of `rows` rows with `inputs` public inputs: bits, products of random combinations, cancelled terms,
-/// coefficients of one, minus one and full size, inputs in B. The same seed gives the same circuit.
-#[derive(Clone)]
+/// A satisfied circuit of `rows` rows with `inputs` public inputs: bits, products of random combinations, empty ones, cancelled
+/// terms, coefficients of zero, one, minus one, a power of two and full size, inputs among the aux variables and in B, variables
+/// that occur in one matrix only. The same seed gives the same circuit.
+#[derive(Clone, Copy)]
 pub struct RandomCircuit {
     pub rows: usize,
     pub inputs: usize,
@@ -27,12 +33,13 @@ impl RandomCircuit {
 fn combination(rng: &mut ChaCha20Rng, known: &[(Variable, Fr)]) -> (Vec<(Fr, Variable)>, Fr) {
     let mut terms = Vec::new();
     let mut value = Fr::ZERO;
-    for _ in 0..1 + rng.next_u32() % 4 {
+    for _ in 0..rng.next_u32() % 5 {
         let (variable, v) = known[rng.next_u32() as usize % known.len()];
-        let coefficient = match rng.next_u32() % 4 {
-            0 => Fr::ONE,
-            1 => -Fr::ONE,
-            2 => Fr::from(u64::from(rng.next_u32())),
+        let coefficient = match rng.next_u32() % 6 {
+            0 | 1 => Fr::ONE,
+            2 => -Fr::ONE,
+            3 => Fr::ZERO,
+            4 => Fr::from(1 << (rng.next_u32() % 32)),
             _ => Fr::random(&mut *rng),
         };
         terms.push((coefficient, variable));
@@ -55,10 +62,12 @@ impl Circuit<Fr> for RandomCircuit {
     fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
         let mut rng = ChaCha20Rng::seed_from_u64(self.seed);
         let mut known = vec![(CS::one(), Fr::ONE)];
-        for (i, value) in self.public_inputs().into_iter().enumerate() {
-            known.push((cs.alloc_input(|| format!("input {i}"), || Ok(value))?, value));
-        }
+        let mut inputs = self.public_inputs().into_iter().enumerate();
+        let every = (self.rows / (self.inputs + 1)).max(1);
         for row in 0..self.rows {
+            if row % every == 0 {
+                allocate_inputs(cs, &mut known, inputs.by_ref().take(1))?;
+            }
             if row % 3 == 0 {
                 let bit = Fr::from(u64::from(rng.next_u32() & 1));
                 let variable = cs.alloc(|| format!("bit {row}"), || Ok(bit))?;
@@ -72,6 +81,17 @@ impl Circuit<Fr> for RandomCircuit {
                 known.push((variable, a_value * b_value));
             }
         }
-        Ok(())
+        allocate_inputs(cs, &mut known, inputs)
     }
+}
+
+fn allocate_inputs<CS: ConstraintSystem<Fr>>(
+    cs: &mut CS,
+    known: &mut Vec<(Variable, Fr)>,
+    inputs: impl Iterator<Item = (usize, Fr)>,
+) -> Result<(), SynthesisError> {
+    for (i, value) in inputs {
+        known.push((cs.alloc_input(|| format!("input {i}"), || Ok(value))?, value));
+    }
+    Ok(())
 }

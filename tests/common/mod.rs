@@ -3,6 +3,8 @@
 // Each test binary compiles this file and uses a part of it.
 #![allow(dead_code)]
 
+mod parameters;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
@@ -16,16 +18,9 @@ pub fn repository(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The folder of 2 KiB development parameters that all tests share, in `target/test-parameters`. The first test that asks
-/// generates them (a minute); test binaries that run at the same time wait for it.
+/// The folder of 2 KiB development parameters that all tests share; see [`parameters::shared_dev_params`].
 pub fn dev_params() -> PathBuf {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
-    let folder = target.join("test-parameters");
-    let porep = cuzk::circuit::PoRep::new(cuzk::circuit::SealProof::StackedDrg2KiBV1_1).expect("2 KiB PoRep");
-    let progress = cuzk::report::Progress::silent();
-    cuzk::pipeline::parameters::ensure_development(&folder, "tests", &porep, &progress)
-        .expect("development parameters");
-    folder
+    parameters::shared_dev_params(&cuzk::report::Progress::silent())
 }
 
 /// A temporary folder in which the real binary runs, with nothing of the user's environment that cuzk would read.

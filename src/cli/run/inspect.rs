@@ -8,13 +8,15 @@ use crate::circuit::CircuitIdentity;
 use crate::cli::options::Inspect;
 use crate::cli::terminal;
 use crate::error::{Fault, OrFault, Result};
+use crate::pipeline::parameters::Source;
 use crate::report::Unit;
-use crate::srs::{self, Lookup, Origin};
+use crate::srs::inventory::{self, Entry, Verdict};
+use crate::srs::{self, Origin};
 
 pub fn run(options: &Inspect) -> Result<()> {
     let file = C1File::read(&options.input, &options.read)?;
     let description = c1::describe(&file.c1)?;
-    let here = Here::look(&file.porep.identity(), &options.parameters.lookup);
+    let here = Here::look(&file.porep.identity(), &options.parameters);
     if options.json {
         let mut object = serde_json::to_value(&description).or_fault(Fault::Internal, || "description".into())?;
         if let Some(object) = object.as_object_mut() {
@@ -32,27 +34,35 @@ pub fn run(options: &Inspect) -> Result<()> {
 /// What of a circuit's parameters is in a folder. The digest of the large file is not computed: `params check` does.
 struct Here {
     folder: String,
-    /// Bytes of the .params file.
-    params: Option<u64>,
+    params: Entry,
     /// `None` where there is no .vk file.
     vk: Option<Result<Origin>>,
 }
 
 impl Here {
-    fn look(identity: &CircuitIdentity, lookup: &Lookup) -> Self {
-        let params = std::fs::metadata(lookup.folder.join(&identity.params)).ok().filter(|m| m.is_file());
+    fn look(identity: &CircuitIdentity, source: &Source) -> Self {
+        let lookup = &source.lookup;
         Self {
             folder: format!("{} ({})", lookup.folder.display(), lookup.folder_source),
-            params: params.map(|m| m.len()),
+            params: inventory::look(identity, lookup, source.verdicts.as_deref()),
             vk: lookup.folder.join(&identity.vk).is_file().then(|| srs::open_vk(identity, lookup).map(|vk| vk.origin)),
         }
     }
 
     fn rows(&self) -> Vec<(&'static str, String)> {
-        let params = self.params.map_or("missing".into(), |bytes| format!("here, {}", Unit::Bytes.amount(bytes)));
+        let here = || {
+            let bytes = self.params.bytes.map_or(String::new(), |bytes| Unit::Bytes.amount(bytes));
+            format!("here, {bytes}, {}", self.params.origin.map_or("", Origin::word))
+        };
+        let params = match &self.params.verdict {
+            Verdict::Missing => "missing".into(),
+            Verdict::Unchecked => here() + ", digest not yet checked",
+            Verdict::Verified => here(),
+            Verdict::Refused(reason) => format!("not usable: {reason}"),
+        };
         let vk = match &self.vk {
             None => "missing".into(),
-            Some(Ok(origin)) => format!("here, {}", word(*origin)),
+            Some(Ok(origin)) => format!("here, {}", origin.word()),
             Some(Err(error)) => format!("not usable: {error}"),
         };
         vec![("folder", self.folder.clone()), (".params", params), (".vk", vk)]
@@ -61,17 +71,11 @@ impl Here {
     fn json(&self) -> Value {
         json!({
             "folder": self.folder,
-            "params_bytes": self.params,
-            "vk": self.vk.as_ref().and_then(|vk| vk.as_ref().ok()).map(|origin| word(*origin)),
+            "params_bytes": self.params.bytes,
+            "params_verdict": self.params.verdict.word(),
+            "params_reason": self.params.verdict.reason(),
+            "vk": self.vk.as_ref().and_then(|vk| vk.as_ref().ok()).map(|origin| origin.word()),
             "vk_error": self.vk.as_ref().and_then(|vk| vk.as_ref().err()).map(ToString::to_string),
         })
-    }
-}
-
-/// An adjective for messages.
-pub fn word(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Official => "official",
-        Origin::Development => "development",
     }
 }

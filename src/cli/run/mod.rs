@@ -14,8 +14,8 @@ use std::path::Path;
 
 use super::options::{Destination, Input};
 use super::terminal;
-use crate::c1;
 use crate::error::{Fault, OrFault, Result};
+use crate::fail;
 use crate::pipeline::output::Output;
 
 impl Input {
@@ -27,15 +27,18 @@ impl Input {
         }
     }
 
-    /// All its bytes. One byte past the largest C1 output is enough to refuse an endless stream.
-    fn read(&self) -> Result<Vec<u8>> {
-        let limit = c1::MAX_BYTES as u64 + 1;
+    /// All its bytes. One byte past `limit` is enough to refuse an endless stream.
+    fn read(&self, limit: usize) -> Result<Vec<u8>> {
+        let one_more = limit as u64 + 1;
         let mut bytes = Vec::new();
         let read = match self {
-            Self::Stdin => std::io::stdin().lock().take(limit).read_to_end(&mut bytes),
-            Self::File(path) => File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)),
+            Self::Stdin => std::io::stdin().lock().take(one_more).read_to_end(&mut bytes),
+            Self::File(path) => File::open(path).and_then(|file| file.take(one_more).read_to_end(&mut bytes)),
         };
         read.or_fault(Fault::Input, || self.name())?;
+        if bytes.len() > limit {
+            fail!(Fault::Input, "{}: more than {limit} bytes, which no such file has", self.name());
+        }
         Ok(bytes)
     }
 }

@@ -1,17 +1,15 @@
 //! `cuzk params`.
 
-use std::path::Path;
-
 use serde_json::json;
 
-use super::inspect::word;
 use crate::circuit::proof_type::sector_size_name;
 use crate::circuit::{PoRep, SealProof};
 use crate::cli::{terminal, Terminal};
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::pipeline::parameters::{ensure_development, Meter, Source};
 use crate::report::Unit;
-use crate::srs::inventory::{self, Entry, Verdict};
+use crate::srs::inventory::{self, Entry};
+use crate::srs::Origin;
 
 /// `cuzk params list`.
 pub fn list(source: &Source, json: bool) -> Result<()> {
@@ -25,34 +23,22 @@ pub fn list(source: &Source, json: bool) -> Result<()> {
     for entry in &entries {
         let size = entry.sector_bytes.map_or("?".into(), sector_size_name);
         let bytes = entry.bytes.map_or(String::new(), |n| Unit::Bytes.amount(n));
-        let origin = entry.origin.map_or("", word);
-        let (verdict, reason) = verdict(&entry.verdict);
+        let origin = entry.origin.map_or("", Origin::word);
+        let verdict = entry.verdict.word();
+        let reason = entry.verdict.reason().map_or(String::new(), |reason| format!(": {reason}"));
         text += &format!("{size:>7}  {verdict:9}  {origin:11}  {bytes:>9}  {}{reason}\n", entry.name);
     }
     terminal::print(&text)
 }
 
-fn verdict(verdict: &Verdict) -> (&'static str, String) {
-    match verdict {
-        Verdict::Missing => ("missing", String::new()),
-        Verdict::Unchecked => ("unchecked", String::new()),
-        Verdict::Verified => ("verified", String::new()),
-        Verdict::Refused(reason) => ("refused", format!(": {reason}")),
-    }
-}
-
 fn object(entry: &Entry) -> serde_json::Value {
-    let (verdict, reason) = match &entry.verdict {
-        Verdict::Refused(reason) => ("refused", Some(reason)),
-        other => (verdict(other).0, None),
-    };
     json!({
         "file": entry.path,
         "sector_bytes": entry.sector_bytes,
         "bytes": entry.bytes,
-        "origin": entry.origin.map(word),
-        "verdict": verdict,
-        "reason": reason,
+        "origin": entry.origin.map(Origin::word),
+        "verdict": entry.verdict.word(),
+        "reason": entry.verdict.reason(),
     })
 }
 
@@ -72,7 +58,7 @@ pub fn check(source: &Source, proof: Option<SealProof>, full: bool, terminal: &T
         let outcome = match &file.outcome {
             Ok(sound) => {
                 let points = if sound.all_points { "every point checked" } else { "a sample of points checked" };
-                format!("{}, digest {}, {} bytes, {points}", word(sound.origin), sound.digest, sound.bytes)
+                format!("{}, digest {}, {} bytes, {points}", sound.origin.word(), sound.digest, sound.bytes)
             }
             Err(error) => format!("wrong: {error}"),
         };
@@ -85,9 +71,11 @@ pub fn check(source: &Source, proof: Option<SealProof>, full: bool, terminal: &T
     }
 }
 
-/// `cuzk params generate`.
-pub fn generate(folder: &Path, folder_source: &str, proof: SealProof, terminal: &Terminal) -> Result<()> {
-    let path = ensure_development(folder, folder_source, &PoRep::new(proof)?, &terminal.progress())?;
+/// `cuzk params generate`. What was there before is checked like anything that a proof is to be made with.
+pub fn generate(source: &Source, proof: SealProof, terminal: &Terminal) -> Result<()> {
+    let (porep, progress) = (PoRep::new(proof)?, terminal.progress());
+    let path = ensure_development(&source.lookup.folder, &source.lookup.folder_source, &porep, &progress)?;
+    source.open(&porep, &progress)?;
     terminal.warn("these are development parameters: proofs made with them prove nothing");
     terminal::print(&format!("{}\n", path.display()))
 }

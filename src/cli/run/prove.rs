@@ -7,7 +7,7 @@ use super::Sink;
 use crate::backend::cpu::CpuBackend;
 use crate::cli::options::{Prove, TimingsFormat};
 use crate::cli::{terminal, Terminal};
-use crate::error::{Fault, OrFault, Result};
+use crate::error::{Error, Fault, OrFault, Result};
 use crate::pipeline::proof_file::{ProofFile, UsedParameters};
 use crate::pipeline::Prover;
 use crate::report::{MemorySampler, Phase, Timings};
@@ -26,14 +26,16 @@ pub fn run(options: &Prove, terminal: &Terminal) -> Result<()> {
     }
     let start = Instant::now();
     let srs = options.parameters.open(&file.porep, &progress)?;
-    timings.add(Phase::Parameters, start.elapsed(), srs.layout().file_bytes() as u64);
+    timings.add(Phase::Parameters, start.elapsed(), srs.hashed_bytes());
     if srs.origin() == Origin::Development {
         terminal.warn(&format!("{}: development parameters; the proof proves nothing", srs.path().display()));
     }
 
     let backend = CpuBackend;
     let prover = Prover { porep: &file.porep, srs: &srs, backend: &backend, timings: &timings, progress: &progress };
-    let proof = prover.prove(&file.c1.statement, &file.c1.vanilla)?;
+    let proof = prover
+        .prove(&file.c1.statement, &file.c1.vanilla)
+        .map_err(|e| advised(e, options.check_c1).context(file.name.clone()))?;
 
     let encoded = describe(&file, &srs, proof).encode(options.format)?;
     timings.time(Phase::Write, encoded.len() as u64, || sink.write(&encoded))?;
@@ -44,6 +46,21 @@ fn check_vanilla(file: &C1File, timings: &Timings) -> Result<()> {
     let challenges = file.porep.partitions() * file.porep.challenges_per_partition();
     let check = || file.porep.check_vanilla(&file.c1.statement, &file.c1.vanilla);
     timings.time(Phase::Check, challenges as u64, check).map_err(|e| e.context(file.name.clone()))
+}
+
+/// What to do about a proof that was made and does not verify, in front of the error that says so.
+fn advised(error: Error, checked: bool) -> Error {
+    match (error.fault(), checked) {
+        (Fault::Unverified, true) => error.context(
+            "the C1 file is sound, so parameters or machine are not: run again with --recheck, and if that does not help \
+             suspect memory or CPU",
+        ),
+        (Fault::Unverified, false) => error.context(
+            "the C1 file was not checked: run again without --no-check-c1; if it is sound, with --recheck for the parameters, \
+             and then suspect memory or CPU",
+        ),
+        _ => error,
+    }
 }
 
 fn describe(file: &C1File, srs: &Srs, proof: Vec<u8>) -> ProofFile {

@@ -3,27 +3,30 @@
 //! They bear the official names, so that filecoin-proofs pointed at their folder proves and verifies with them; the folder
 //! is marked before the first of them appears, and official folders are refused.
 
+mod place;
 mod queries;
 mod toxic;
 mod writer;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use bellperson::Circuit;
 use blstrs::Scalar as Fr;
-use fs2::FileExt;
-use tempfile::NamedTempFile;
 
-use super::development::{self, Record, MARKER};
+use super::development::{self, Record};
 use super::digest::{self, HashingWriter};
 use super::progress::{Progress, Report, Stage};
+use super::verifying_key::VK_LIMIT;
 use crate::circuit::CircuitIdentity;
 use crate::constraints;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
+use crate::files::{self, Temporary};
+use place::{check_space, lock, prepare_folder, remove_stale};
 
+pub use place::refuse_official;
 pub use toxic::ToxicWaste;
 pub use writer::Parameters;
 
@@ -64,11 +67,15 @@ pub fn generate<C: Circuit<Fr>>(request: &Request, circuit: C, report: &Report) 
     let in_folder = |e: crate::error::Error| {
         e.context(format!("{} (folder from {})", request.folder.display(), request.folder_source))
     };
+    // Before anything is written: the folder may be one that this process can only read.
+    if let Some(generated) = existing_marked(request).map_err(in_folder)? {
+        return Ok(generated);
+    }
     prepare_folder(request.folder).map_err(in_folder)?;
     // Held until this function returns.
     let _lock = lock(request, report).map_err(in_folder)?;
-    if let Some(record) = existing(request).map_err(in_folder)? {
-        return Ok(Generated { path: request.folder.join(&request.identity.params), record, reused: true });
+    if let Some(generated) = existing_marked(request).map_err(in_folder)? {
+        return Ok(generated);
     }
     remove_stale(request).map_err(in_folder)?;
 
@@ -80,7 +87,7 @@ pub fn generate<C: Circuit<Fr>>(request: &Request, circuit: C, report: &Report) 
     let bytes = parameters.layout().file_bytes() as u64;
     check_space(request.folder, bytes).map_err(in_folder)?;
     let key = parameters.verifying_key()?;
-    let (file, digest) = write_temporary(request, &parameters, report).map_err(in_folder)?;
+    let (params, digest) = write_temporary(request, &parameters, report).map_err(in_folder)?;
     let record = Record {
         warning: Record::WARNING.into(),
         circuit: request.identity.params.clone(),
@@ -93,45 +100,17 @@ pub fn generate<C: Circuit<Fr>>(request: &Request, circuit: C, report: &Report) 
         inputs,
         aux,
     };
-    let path = publish(request, &record, &key, file).map_err(in_folder)?;
+    let path = publish(request, &record, &key, params).map_err(in_folder)?;
     Ok(Generated { path, record, reused: false })
 }
 
-/// Creates and marks the folder, unless it holds parameters that have no marker.
-fn prepare_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).or_fault(Fault::Output, || "the folder cannot be created".into())?;
-    if !development::is_marked(folder) {
-        let entries = fs::read_dir(folder).or_fault(Fault::Output, || "the folder cannot be read".into())?;
-        for entry in entries {
-            let entry = entry.or_fault(Fault::Output, || "the folder cannot be read".into())?;
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            if name.ends_with(".params") || name.ends_with(".vk") || name.ends_with(".srs") {
-                fail!(
-                    Fault::Usage,
-                    "the folder has parameter files ({name}) and no {MARKER}: it may hold official ones, so nothing is \
-                     generated here; name another folder with --params"
-                );
-            }
-        }
+/// The same parameters, if they are there and the folder is one for development parameters.
+fn existing_marked(request: &Request) -> Result<Option<Generated>> {
+    if !development::is_marked(request.folder) {
+        return Ok(None);
     }
-    development::mark(folder).or_fault(Fault::Output, || format!("{MARKER} cannot be written"))
-}
-
-/// The lock on one circuit's files. It stays as an empty file: removing it would let a third process lock another.
-fn lock(request: &Request, report: &Report) -> Result<File> {
-    let path = request.folder.join(format!(".{}.lock", request.identity.params));
-    let cannot = || format!("{}: cannot be locked", path.display());
-    let file = File::options().create(true).truncate(false).write(true).open(&path).or_fault(Fault::Output, cannot)?;
-    match FileExt::try_lock_exclusive(&file) {
-        Ok(()) => {}
-        Err(e) if e.kind() == fs2::lock_contended_error().kind() => {
-            report(Progress::Work { stage: Stage::Waiting, done: 0, total: 0 });
-            FileExt::lock_exclusive(&file).or_fault(Fault::Output, cannot)?;
-        }
-        Err(e) => return Err(e).or_fault(Fault::Output, cannot),
-    }
-    Ok(file)
+    let path = request.folder.join(&request.identity.params);
+    Ok(existing(request)?.map(|record| Generated { path, record, reused: true }))
 }
 
 /// The record of the same parameters, if all their files are there.
@@ -148,7 +127,8 @@ fn existing(request: &Request) -> Result<Option<Record>> {
             Record::path(folder, identity).display()
         );
     }
-    let vk_digest = fs::read(folder.join(&identity.vk)).ok().map(|bytes| digest::of_bytes(&bytes));
+    let vk = files::read_small(&folder.join(&identity.vk), VK_LIMIT).ok();
+    let vk_digest = vk.map(|bytes| digest::of_bytes(&bytes));
     Ok(record.filter(|record| {
         record.seed.as_deref() == request.seed
             && bytes == Some(record.bytes)
@@ -157,68 +137,48 @@ fn existing(request: &Request) -> Result<Option<Record>> {
     }))
 }
 
-/// What the names of a circuit's temporary files start with.
-pub fn temporary_prefixes(identity: &CircuitIdentity) -> [String; 4] {
-    let CircuitIdentity { params, vk, meta } = identity;
+/// Names of a circuit's files.
+fn names(identity: &CircuitIdentity) -> [String; 4] {
+    let CircuitIdentity { params, vk, meta } = identity.clone();
     let record = format!("{params}.dev.json");
-    [params, vk, meta, &record].map(|name| development::temporary_prefix(name))
-}
-
-/// Removes what interrupted runs left of this circuit's files. Under the lock, so no other run is writing them.
-fn remove_stale(request: &Request) -> Result<()> {
-    let prefixes = temporary_prefixes(request.identity);
-    let cannot = || "leftovers of an interrupted run cannot be removed".to_string();
-    for entry in fs::read_dir(request.folder).or_fault(Fault::Output, cannot)? {
-        let entry = entry.or_fault(Fault::Output, cannot)?;
-        let name = entry.file_name();
-        if prefixes.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
-            fs::remove_file(entry.path()).or_fault(Fault::Output, cannot)?;
-        }
-    }
-    Ok(())
-}
-
-fn check_space(folder: &Path, bytes: u64) -> Result<()> {
-    let free = fs2::available_space(folder).or_fault(Fault::Output, || "free space is unknown".into())?;
-    if free < bytes {
-        fail!(Fault::Output, "the parameters take {bytes} bytes and {free} are free; make room or name another folder");
-    }
-    Ok(())
+    [params, vk, meta, record]
 }
 
 /// Writes the .params file under a temporary name; its digest.
-fn write_temporary(request: &Request, parameters: &Parameters, report: &Report) -> Result<(NamedTempFile, String)> {
-    let mut file = development::temporary(request.folder, &request.identity.params)
+fn write_temporary(request: &Request, parameters: &Parameters, report: &Report) -> Result<(Temporary, String)> {
+    let mut temporary = development::temporary(request.folder, &request.identity.params)
         .or_fault(Fault::Output, || "no temporary file can be made".into())?;
-    let mut writer = HashingWriter::new(file.as_file_mut());
+    let mut writer = HashingWriter::new(temporary.file());
     parameters.write(&mut writer, report)?;
     let (_, digest) = writer.finish();
-    Ok((file, digest))
+    Ok((temporary, digest))
 }
 
-/// Puts the files in place. The .params comes last: whoever sees it sees the others.
-fn publish(request: &Request, record: &Record, key: &[u8], params: NamedTempFile) -> Result<PathBuf> {
+/// Puts the files in place, all or none as far as signals go. The .params comes last: whoever sees it sees the others.
+fn publish(request: &Request, record: &Record, key: &[u8], params: Temporary) -> Result<PathBuf> {
     let Request { identity, folder, .. } = request;
     let path = folder.join(&identity.params);
     let write = || -> io::Result<()> {
-        // A .params of other secrets would go with neither the key nor the record.
-        match fs::remove_file(&path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
-        put_bytes(folder, &format!("{}.dev.json", identity.params), &serde_json::to_vec_pretty(record)?)?;
         // What filecoin-proofs reads as its CacheEntryMetadata.
         let meta = serde_json::json!({ "sector_size": request.sector_bytes });
-        put_bytes(folder, &identity.meta, &serde_json::to_vec(&meta)?)?;
-        put_bytes(folder, &identity.vk, key)?;
-        development::put(params, &path)
+        let others = [
+            (Record::path(folder, identity), serde_json::to_vec_pretty(record)?),
+            (folder.join(&identity.meta), serde_json::to_vec(&meta)?),
+            (folder.join(&identity.vk), key.to_vec()),
+        ];
+        let others = others.into_iter().map(|(path, bytes)| Ok((beside(folder, &path, &bytes)?, path)));
+        // A .params of other secrets would go with neither the key nor the record: it is gone before they appear.
+        files::put_set(others.collect::<io::Result<_>>()?, params, &path)?;
+        fs::File::open(folder)?.sync_all()
     };
     write().or_fault(Fault::Output, || "the files cannot be put in place".into())?;
     Ok(path)
 }
 
-fn put_bytes(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let mut file = development::temporary(folder, name)?;
-    file.write_all(bytes)?;
-    development::put(file, &folder.join(name))
+/// The content of the file that is to become `path`, under a temporary name.
+fn beside(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<Temporary> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut temporary = development::temporary(folder, &name)?;
+    temporary.file().write_all(bytes)?;
+    Ok(temporary)
 }

@@ -19,9 +19,6 @@ use crate::srs::progress::{Progress, Report, Stage};
 /// Points computed between two writes: a tenth of a second's work, 6 MiB of G1.
 const CHUNK: usize = 1 << 16;
 
-/// Cost of an addition in G2, in additions of G1: for progress.
-const G2_COST: u64 = 3;
-
 /// Parameters about to be written.
 pub struct Parameters {
     toxic: ToxicWaste,
@@ -71,7 +68,7 @@ impl Parameters {
         let key = self.verifying_key()?;
         let Queries { l, a, b, .. } = &self.queries;
         let g1_points = self.h.len() + l.len() + a.len() + b.len();
-        let total = g1_points as u64 + b.len() as u64 * G2_COST;
+        let total = (g1_points + b.len()) as u64;
         let mut bar = Bar { done: 0, total, report };
         bar.advance(0);
 
@@ -79,23 +76,22 @@ impl Parameters {
             writer.write_all(&key)?;
             let base = FixedBase::<G1>::new(&self.toxic.g1, g1_points);
             for scalars in [&self.h, l, a, b] {
-                write_section(&mut writer, &base, scalars, 1, &mut bar)?;
+                write_section(&mut writer, &base, scalars, &mut bar)?;
             }
             drop(base);
             let base = FixedBase::<G2>::new(&self.toxic.g2, b.len());
-            write_section(&mut writer, &base, b, G2_COST, &mut bar)?;
+            write_section(&mut writer, &base, b, &mut bar)?;
             writer.flush()
         };
         write().or_fault(Fault::Output, || "writing the parameters".into())
     }
 }
 
-/// A count and the multiples of the base, each of which advances the bar by `cost`.
+/// A count and the multiples of the base.
 fn write_section<C: Curve>(
     writer: &mut (impl Write + Send),
     base: &FixedBase<C>,
     scalars: &[Fr],
-    cost: u64,
     bar: &mut Bar,
 ) -> io::Result<()> {
     let count =
@@ -107,7 +103,7 @@ fn write_section<C: Curve>(
         let (written, ()) = rayon::join(|| writer.write_all(&ready), || base.multiply(scalars, &mut next));
         written?;
         mem::swap(&mut ready, &mut next);
-        bar.advance(scalars.len() as u64 * cost);
+        bar.advance(scalars.len() as u64);
     }
     writer.write_all(&ready)
 }
@@ -119,8 +115,8 @@ struct Bar<'a> {
 }
 
 impl Bar<'_> {
-    fn advance(&mut self, work: u64) {
-        self.done += work;
+    fn advance(&mut self, points: u64) {
+        self.done += points;
         (self.report)(Progress::Work { stage: Stage::Generating, done: self.done, total: self.total });
     }
 }

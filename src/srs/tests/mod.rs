@@ -1,10 +1,9 @@
-//! Lookup, refusal, generation and inventory, on a circuit of a few rows and a catalogue of our own.
+//! Lookup, refusal and inventory, on a circuit of a few rows and a catalogue of our own.
 
-use std::collections::BTreeSet;
+mod generation;
+
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Mutex;
-use std::thread;
 
 use bellperson::{Circuit, ConstraintSystem, SynthesisError};
 use blstrs::Scalar as Fr;
@@ -31,16 +30,6 @@ impl Circuit<Fr> for Small {
         cs.enforce(|| "square", |lc| lc + x, |lc| lc + x, |lc| lc + y);
         cs.enforce(|| "product", |lc| lc + y, |lc| lc + x + CS::one(), |lc| lc + p);
         Ok(())
-    }
-}
-
-/// The same with a variable in no constraint.
-struct Loose;
-
-impl Circuit<Fr> for Loose {
-    fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
-        cs.alloc(|| "loose", || Err(SynthesisError::AssignmentMissing))?;
-        Small.synthesize(cs)
     }
 }
 
@@ -113,98 +102,6 @@ fn generated_parameters_open_as_development() {
 }
 
 #[test]
-fn generation_is_repeatable_and_reuses_what_is_there() {
-    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let first = run(one.path(), None).unwrap();
-    assert!(!first.reused);
-    let again = run(one.path(), None).unwrap();
-    assert!(again.reused && again.record == first.record);
-    assert_eq!(run(other.path(), None).unwrap().record, first.record);
-    // Other secrets replace the files; so does a lost file.
-    let seeded = run(one.path(), Some("s")).unwrap();
-    assert!(!seeded.reused && seeded.record.digest != first.record.digest);
-    assert_eq!(open_in(Catalogue::official(), one.path()).unwrap().digest(), seeded.record.digest);
-    fs::remove_file(one.path().join(identity().meta)).unwrap();
-    assert!(!run(one.path(), Some("s")).unwrap().reused);
-}
-
-#[test]
-fn folders_that_may_be_official_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("v28-other.params"), b"").unwrap();
-    let error = run(folder.path(), None).unwrap_err();
-    assert_eq!(error.fault(), Fault::Usage);
-    assert!(error.to_string().contains("v28-other.params") && error.to_string().contains("--params"), "{error}");
-    assert!(!folder.path().join(MARKER).exists());
-    // In a marked folder, a file that was not generated is left alone.
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(MARKER), b"").unwrap();
-    fs::write(folder.path().join(identity().params), b"precious").unwrap();
-    let error = run(folder.path(), None).unwrap_err();
-    assert!(error.to_string().contains("left alone"), "{error}");
-    assert_eq!(fs::read(folder.path().join(identity().params)).unwrap(), b"precious");
-}
-
-#[test]
-fn nothing_is_left_of_failed_and_interrupted_runs() {
-    let folder = tempfile::tempdir().unwrap();
-    let names = identity();
-    let request =
-        Request { identity: &names, sector_bytes: 2048, folder: folder.path(), folder_source: "x", seed: None };
-    let error = generate(&request, Loose, &silent).unwrap_err();
-    assert!(error.to_string().contains("aux variable 0") && error.to_string().contains("no constraint"), "{error}");
-
-    let stale = folder.path().join(format!(".{}.tmp-abc", names.params));
-    let other = folder.path().join(".other.params.tmp-abc");
-    fs::write(&stale, b"half").unwrap();
-    fs::write(&other, b"half").unwrap();
-    // What a run leaves that was killed between the record and the .params.
-    let record = run(tempfile::tempdir().unwrap().path(), None).unwrap().record;
-    fs::write(Record::path(folder.path(), &names), serde_json::to_vec(&record).unwrap()).unwrap();
-    assert!(refusal(Catalogue::official(), folder.path()).contains("no such file"));
-    assert!(!run(folder.path(), None).unwrap().reused);
-    let present: BTreeSet<String> =
-        fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    let expected = [
-        ".other.params.tmp-abc".into(),
-        format!(".{}.lock", names.params),
-        format!("{}.dev.json", names.params),
-        MARKER.into(),
-        names.params,
-        names.vk,
-        names.meta,
-    ];
-    assert_eq!(present, BTreeSet::from(expected));
-}
-
-#[test]
-fn two_runs_at_once_make_the_parameters_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let made: Vec<Generated> = thread::scope(|scope| {
-        let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| run(folder.path(), None).unwrap())).collect();
-        runs.into_iter().map(|run| run.join().unwrap()).collect()
-    });
-    assert_eq!(made.iter().filter(|generated| !generated.reused).count(), 1);
-    assert!(made.iter().all(|generated| generated.record == made[0].record));
-    open_in(Catalogue::official(), folder.path()).unwrap();
-}
-
-#[test]
-fn progress_ends_at_its_total() {
-    let folder = tempfile::tempdir().unwrap();
-    let names = identity();
-    let request =
-        Request { identity: &names, sector_bytes: 2048, folder: folder.path(), folder_source: "x", seed: None };
-    let seen = Mutex::new(Vec::new());
-    generate(&request, Small, &|p| seen.lock().unwrap().push(p)).unwrap();
-    let seen = seen.into_inner().unwrap();
-    assert_eq!(seen[0], Progress::Work { stage: Stage::Recording, done: 0, total: 0 });
-    // 3 of h, 2 of l, 4 of a, 2 of b_g1, and 2 of b_g2 counted three times.
-    assert_eq!(seen[1], Progress::Work { stage: Stage::Generating, done: 0, total: 17 });
-    assert_eq!(seen.last(), Some(&Progress::Work { stage: Stage::Generating, done: 17, total: 17 }));
-}
-
-#[test]
 fn official_files_are_told_by_their_digests() {
     let (_dev, off, catalogue) = two_folders();
     let srs = open_in(&catalogue, off.path()).unwrap();
@@ -227,8 +124,11 @@ fn the_digest_is_computed_once() {
     let verdicts = off.path().join("cache/verdicts.json");
     let open = |recheck| {
         let lookup = Lookup { recheck, ..lookup(off.path()) };
-        open_listed(&catalogue, &identity(), &lookup, Some(&verdicts), &report).unwrap();
-        hashed.load(Ordering::Relaxed)
+        let before = hashed.load(Ordering::Relaxed);
+        let srs = open_listed(&catalogue, &identity(), &lookup, Some(&verdicts), &report).unwrap();
+        let after = hashed.load(Ordering::Relaxed);
+        assert_eq!(srs.hashed_bytes(), if after > before { srs.layout().file_bytes() as u64 } else { 0 });
+        after
     };
     assert_eq!((open(false), open(false), open(true), open(false)), (1, 1, 2, 2));
 }
@@ -310,7 +210,7 @@ fn damaged_and_missing_files_are_refused() {
     fs::remove_file(&params).unwrap();
     let message = refusal(&catalogue, off.path());
     assert!(
-        message.contains("no such file") && message.contains("from --params") && message.contains("2 KiB"),
+        message.contains("no such file") && message.contains("from --params") && message.contains("2KiB"),
         "{message}"
     );
 }
@@ -401,7 +301,50 @@ fn check_looks_at_every_point_when_asked() {
 }
 
 #[test]
-fn sector_sizes_are_written_as_people_do() {
-    let sizes = [2 << 10, 8 << 20, 512 << 20, 32 << 30, 1000, 0].map(sector_size);
-    assert_eq!(sizes, ["2 KiB", "8 MiB", "512 MiB", "32 GiB", "1000 bytes", "0 bytes"]);
+fn a_file_that_is_written_into_while_it_is_used_is_noticed() {
+    let (_dev, off, catalogue) = two_folders();
+    let params = off.path().join(identity().params);
+    let srs = open_in(&catalogue, off.path()).unwrap();
+    srs.unchanged().unwrap();
+    // Another file under the name is no matter: the one that is mapped stays as it is.
+    fs::copy(&params, off.path().join("copy")).unwrap();
+    fs::rename(off.path().join("copy"), &params).unwrap();
+    srs.unchanged().unwrap();
+
+    let srs = open_in(&catalogue, off.path()).unwrap();
+    let file = fs::File::options().write(true).open(&params).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    let error = srs.unchanged().unwrap_err();
+    assert_eq!(error.fault(), Fault::Parameters);
+    assert!(error.to_string().contains("changed while it was in use"), "{error}");
+    let srs = open_in(&catalogue, off.path()).unwrap();
+    let longer = file.metadata().unwrap().len() + 1;
+    file.set_len(longer).unwrap();
+    assert!(srs.unchanged().unwrap_err().to_string().contains(&format!("now {longer}")));
+}
+
+#[test]
+fn the_remedy_is_that_of_the_folder() {
+    let (dev, off, catalogue) = two_folders();
+    for (folder, remedy) in [(dev.path(), "cuzk params generate` again"), (off.path(), "lotus fetch-params")] {
+        let (params, vk) = (folder.join(identity().params), folder.join(identity().vk));
+        let whole = fs::read(&params).unwrap();
+        let layout = Layout::parse(&whole, &params).unwrap();
+        let mut wrong_point = whole.clone();
+        wrong_point[layout.h.offset + 95] ^= 1;
+        let mut wrong_key = whole.clone();
+        wrong_key[95] ^= 1;
+        let damages = [&whole[..100], b"<html>", &[&whole[..], &[0]].concat()[..], &wrong_point, &wrong_key];
+        for damaged in damages {
+            fs::write(&params, damaged).unwrap();
+            let message = refusal(&catalogue, folder);
+            assert!(message.contains(remedy), "{message}");
+        }
+        fs::write(&params, &whole).unwrap();
+        fs::write(&vk, b"<html>").unwrap();
+        assert!(refusal(&catalogue, folder).contains(remedy));
+    }
+    fs::remove_file(dev.path().join(identity().vk)).unwrap();
+    let message = refusal(&catalogue, dev.path());
+    assert!(message.contains("make it with `cuzk params generate`") && !message.contains("lotus"), "{message}");
 }
