@@ -16,6 +16,8 @@ use state::{Event, State};
 
 /// How often the recorder is looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
+/// Least time between two lines of one long task beside the stages.
+const TASK_INTERVAL: Duration = Duration::from_secs(10);
 /// Steps of the batch's bar per file.
 const STEPS: f64 = 1000.0;
 
@@ -100,6 +102,15 @@ impl Live {
         self.screen.line(line);
     }
 
+    /// Progress of long tasks that are no stage's (hashing and generating parameters), as lines among the display's own:
+    /// a second set of bars would draw over the first.
+    pub fn progress(&self) -> Progress {
+        match *self.screen {
+            Screen::Silent => Progress::silent(),
+            _ => Progress::lines_to(Box::new(Above { screen: self.screen.clone(), line: Vec::new() }), TASK_INTERVAL),
+        }
+    }
+
     /// Shows what is left to be shown, then removes the bars. Later lines are printed still.
     pub fn stop(&mut self) {
         drop(self.stop.take());
@@ -148,6 +159,29 @@ impl Screen {
                 let _ = bars.all.suspend(|| writeln!(io::stderr(), "{line}"));
             }
         }
+    }
+}
+
+/// Prints each line that is written to it as the display prints its own.
+struct Above {
+    screen: Arc<Screen>,
+    /// What was written of a line that has not ended.
+    line: Vec<u8>,
+}
+
+impl Write for Above {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for byte in bytes {
+            match byte {
+                b'\n' => self.screen.line(&String::from_utf8_lossy(&std::mem::take(&mut self.line))),
+                byte => self.line.push(*byte),
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -106,6 +106,18 @@ fn events_are_shown_while_the_batch_runs() {
 }
 
 #[test]
+fn tasks_beside_the_stages_print_whole_lines() {
+    let (out, recorder) = (Shared::default(), Arc::new(Recorder::default()));
+    let live = Live::lines_to(Box::new(out.clone()), recorder, 1);
+    let task = live.progress().task("hashing parameters", 3, crate::report::Unit::Files);
+    task.advance(3);
+    task.finish();
+    let text = out.text();
+    assert!(text.starts_with("hashing parameters: 3 files\nhashing parameters: 3 files in "), "{text}");
+    assert_eq!(text.lines().count(), 2, "{text}");
+}
+
+#[test]
 fn silence_starts_no_thread() {
     let recorder = Arc::new(Recorder::default());
     let live = Live::new(Mode::Silent, recorder.clone(), 1);
