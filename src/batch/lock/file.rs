@@ -61,7 +61,12 @@ impl Judge<'_> {
 
     /// Takes the lock if nobody has it or whoever had it is dead.
     pub fn take(&self, path: &Path) -> Result<Taken> {
-        let cannot = || format!("{}: the lock cannot be taken", display_name(path));
+        let cannot = || {
+            format!(
+                "{}: the lock cannot be taken; name an output folder that can be written and is not full",
+                display_name(path)
+            )
+        };
         let folder = path.parent().unwrap_or(Path::new("."));
         loop {
             if create(path, self.us).or_fault(Fault::Output, cannot)? && is_ours(path, self.us) {

@@ -82,7 +82,7 @@ fn a_second_run_is_told_who_is_at_work() {
     let pid = format!("process {} on {}", std::process::id(), host_name());
     refused(acquire(folder.path()), &["shard 1/1", &pid, "last sign of life was 30 seconds ago"]);
     // Alive without a sign of life: stopped, perhaps. It is still there.
-    age(first.path(), HOUR);
+    age(first.path(), HOUR + Duration::from_secs(30));
     refused(acquire(folder.path()), &["60 minutes ago"]);
     assert_eq!(names(folder.path()), ["cuzk-lock.1-of-1"]);
     first.check().unwrap();
