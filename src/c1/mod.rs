@@ -83,3 +83,15 @@ pub struct ReadOptions {
 pub fn content_hash(bytes: &[u8]) -> String {
     blake2b_simd::Params::new().hash_length(32).hash(bytes).to_hex().to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_blake2b_256() {
+        // `b2sum -l 256` of "abc".
+        assert_eq!(content_hash(b"abc"), "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
+        assert_ne!(content_hash(b""), content_hash(b"\0"));
+    }
+}

@@ -30,7 +30,7 @@ pub enum Device {
 
 /// What a device makes of a partition.
 pub enum PartitionResult {
-    Sums(Sums),
+    Sums(Box<Sums>),
     Proof(Proof<Bls12>),
 }
 
@@ -91,7 +91,7 @@ impl Device {
         match (self, assignment) {
             (Self::Backend { backend, threads }, Some(assignment)) => threads
                 .install(|| groth16::sums(backend.as_ref(), srs, assignment, timings, rows_freed))
-                .map(PartitionResult::Sums),
+                .map(|sums| PartitionResult::Sums(Box::new(sums))),
             (Self::Backend { .. }, None) => fail!(Fault::Internal, "no assignment for a device that needs one"),
             (Self::Simulator { delay, .. }, _) => {
                 std::thread::sleep(*delay);

@@ -60,11 +60,6 @@ impl Progress {
         Self(Output::Bars { bars: MultiProgress::with_draw_target(target), colour })
     }
 
-    /// Bars below those that are there.
-    pub(super) fn among(bars: MultiProgress, colour: bool) -> Self {
-        Self(Output::Bars { bars, colour })
-    }
-
     /// Plain lines to any writer, at most one each `interval` and task between the first and the last.
     pub fn lines_to(out: Box<dyn Write + Send>, interval: Duration) -> Self {
         let origin = Instant::now();

@@ -16,7 +16,7 @@ impl C1File {
     pub fn read(input: &Input, options: &ReadOptions) -> Result<Self> {
         let name = input.name();
         let content = input.read(c1::MAX_BYTES)?;
-        let c1 = c1::read(&name, &content, options)?;
+        let c1 = c1::read(&name, content, options)?;
         let porep = PoRep::new(c1.statement.proof)?;
         Ok(Self { c1, porep })
     }

@@ -26,7 +26,7 @@ const READ_BYTES: u64 = 4 << 20;
 
 /// What came of a file.
 enum Read {
-    Loaded(Arc<File>, c1::C1),
+    Loaded(Arc<File>, Box<c1::C1>),
     Ended(Ending),
 }
 
@@ -111,7 +111,7 @@ impl Run<'_> {
             let check = || self.synthesis.install(|| porep.check_vanilla(&c1.statement, &c1.vanilla));
             begun.timings.time(Phase::Check, challenges, check).map_err(|e| e.context(job.name.clone()))?;
         }
-        Ok(Read::Loaded(Arc::new(File::new(job.clone(), hash, &c1, opened, begun.clone())), c1))
+        Ok(Read::Loaded(Arc::new(File::new(job.clone(), hash, &c1, opened, begun.clone())), Box::new(c1)))
     }
 
     /// # Errors

@@ -88,15 +88,6 @@ impl Live {
         Self { screen, stop: Some(stop), thread }
     }
 
-    /// Progress of work that the stages do not show, in this display: hashing or generating parameters.
-    pub fn progress(&self) -> Progress {
-        match &*self.screen {
-            Screen::Silent => Progress::silent(),
-            Screen::Lines(_) => Progress::lines(),
-            Screen::Bars(bars) => Progress::among(bars.all.clone(), bars.colour),
-        }
-    }
-
     /// Prints one line, above the bars where there are bars; nothing when silent.
     pub fn line(&self, line: &str) {
         self.screen.line(line);
@@ -187,7 +178,6 @@ impl Write for Above {
 
 struct Bars {
     all: MultiProgress,
-    colour: bool,
     batch: ProgressBar,
     stages: [ProgressBar; Stage::ALL.len()],
 }
@@ -212,7 +202,7 @@ impl Bars {
             line.set_prefix(of.name());
             line
         });
-        Self { all, colour, batch, stages }
+        Self { all, batch, stages }
     }
 
     fn update(&self, state: &State) {
