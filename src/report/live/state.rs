@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::report::batch::Counts;
 use crate::report::spans::{Activity, FileRecord, Job, Lane, Outcome, Snapshot, Span, Stage};
 use crate::report::text::{shortened, visible};
+use crate::report::trace::lane_name;
 use crate::report::units::duration;
 use crate::report::Unit;
 
@@ -66,7 +67,7 @@ impl State {
         }
         self.partitions += 1;
         let wall = duration(span.end.saturating_sub(span.start));
-        Some(format!("{}: partition {} done in {wall}", self.name(job), self.place(job, k)))
+        Some(format!("{}: partition {} through {} in {wall}", self.name(job), self.place(job, k), lane_name(span.lane)))
     }
 
     /// `3 of 10`, or `3` where the number is not known.

@@ -86,7 +86,7 @@ fn each_event_is_a_line_in_order() {
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 7, "{text}");
     assert_eq!(lines[0], "a.json: started");
-    assert!(lines[2].starts_with("a.json: partition 2 of 2 done in "), "{text}");
+    assert!(lines[2].starts_with("a.json: partition 2 of 2 through device 0 in "), "{text}");
     assert_eq!(lines[3], "a.json: proved, 2 partitions in 10.0 s (1 of 3 files)");
     assert_eq!(lines[4], "two\\nlines: skipped, proved before (2 of 3 files)");
     assert_eq!(lines[5], "c.json: failed: seed\\nis zero (3 of 3 files)");

@@ -79,8 +79,8 @@ fn merged(columns: &Columns) -> Vec<Bar> {
         let Some((paint, _)) = covered.iter().max_by(|a, b| a.1.total_cmp(b.1)) else { continue };
         let (paint, x) = (*paint, *column as f64);
         let all: f64 = covered.values().sum();
-        // Never invisible: something was there.
-        let opacity = (all * DEGREES).round().clamp(1.0, DEGREES) / DEGREES;
+        // Never invisible: a short piece of work in a long run was there.
+        let opacity = (all * DEGREES).round().clamp(2.0, DEGREES) / DEGREES;
         match bars.last_mut() {
             Some(last) if last.paint == paint && last.opacity == opacity && last.x + last.width == x => {
                 last.width += 1.0
@@ -113,7 +113,7 @@ mod tests {
         let spans: Vec<_> = dense.iter().map(|t| work(Stage::Device, 0, 0, *t, t + 0.0005)).collect();
         assert_eq!(bars(&spans, 10.0)[0].opacity, 0.5);
         let blip = bars(&[span(Stage::Read, Activity::AwaitsMemory, 0.0, 1e-6)], 10.0);
-        assert_eq!((blip[0].opacity, blip[0].paint), (0.25, Paint::AwaitsMemory));
+        assert_eq!((blip[0].opacity, blip[0].paint), (0.5, Paint::AwaitsMemory));
         assert!(bars(&[work(Stage::Device, 0, 0, 1.0, 1.0)], 10.0).is_empty());
     }
 
