@@ -31,7 +31,7 @@ pub enum Device {
 /// What a device makes of a partition.
 pub enum PartitionResult {
     Sums(Box<Sums>),
-    Proof(Proof<Bls12>),
+    Proof(Box<Proof<Bls12>>),
 }
 
 impl Device {
@@ -95,7 +95,7 @@ impl Device {
             (Self::Backend { .. }, None) => fail!(Fault::Internal, "no assignment for a device that needs one"),
             (Self::Simulator { delay, .. }, _) => {
                 std::thread::sleep(*delay);
-                simulated(srs, circuit, inputs).map(PartitionResult::Proof)
+                simulated(srs, circuit, inputs).map(|proof| PartitionResult::Proof(Box::new(proof)))
             }
         }
     }

@@ -42,7 +42,7 @@ impl Run<'_> {
                     let rows_freed = || memory.shrink_to(rest);
                     let result =
                         device.prove(&opened.srs, &circuit, assignment, &inputs, file.timings(), rows_freed)?;
-                    Ok(Some(Box::new(Proved { result, inputs })))
+                    Ok(Some(Proved { result, inputs }))
                 })
             };
             self.report(&report, &file, partition, proved);
@@ -65,7 +65,7 @@ impl Run<'_> {
         report: &SyncSender<Report>,
         file: &Arc<File>,
         partition: usize,
-        result: Result<Option<Box<Proved>>>,
+        result: Result<Option<Proved>>,
     ) {
         let result = result.map_err(|e| e.context(format!("{}: partition {partition}", file.job.name)));
         if result.is_err() {

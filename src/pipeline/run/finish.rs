@@ -16,7 +16,7 @@ use crate::report::{Phase, Timings};
 /// A file whose partitions are coming in.
 struct Pending {
     file: Arc<File>,
-    proofs: Vec<Option<Box<Proved>>>,
+    proofs: Vec<Option<Proved>>,
     /// The failure of the lowest partition that failed.
     error: Option<(usize, Error)>,
     missing: usize,
@@ -61,7 +61,7 @@ impl Run<'_> {
         if let Some((_, error)) = error {
             return Finished::Ended(file, Ending::Failed(error));
         }
-        let Some(proofs) = proofs.into_iter().collect::<Option<Vec<Box<Proved>>>>() else {
+        let Some(proofs) = proofs.into_iter().collect::<Option<Vec<Proved>>>() else {
             return Finished::Ended(file, Ending::Unfinished);
         };
         let _working = self.recorder.begin(lane, Activity::Work { job: file.job.index, partition: None });
@@ -123,7 +123,7 @@ impl Pending {
         Self { file, proofs: (0..missing).map(|_| None).collect(), error: None, missing }
     }
 
-    fn take(&mut self, partition: usize, result: Result<Option<Box<Proved>>>) {
+    fn take(&mut self, partition: usize, result: Result<Option<Proved>>) {
         self.missing -= 1;
         match result {
             Ok(proved) => self.proofs[partition] = proved,
@@ -137,15 +137,14 @@ impl Pending {
 }
 
 /// The file's proof in Filecoin's encoding; an error if any partition's does not verify.
-fn assemble_and_verify(file: &File, proved: Vec<Box<Proved>>) -> Result<Vec<u8>> {
+fn assemble_and_verify(file: &File, proved: Vec<Proved>) -> Result<Vec<u8>> {
     file.check_deadline("its verification")?;
     let (srs, timings): (_, &Timings) = (&file.opened.srs, file.timings());
     let mut proofs = Vec::with_capacity(proved.len());
     let mut inputs = Vec::with_capacity(proved.len());
-    for proved in proved {
-        let Proved { result, inputs: of_partition } = *proved;
+    for Proved { result, inputs: of_partition } in proved {
         proofs.push(match result {
-            PartitionResult::Proof(proof) => proof,
+            PartitionResult::Proof(proof) => *proof,
             PartitionResult::Sums(sums) => {
                 let blinding = Blinding::random()?;
                 timings.time(Phase::Assembly, 1, || groth16::assemble(srs.vk(), &sums, &blinding))

@@ -83,7 +83,7 @@ struct Held {
 /// What the last stages hear.
 enum Report {
     /// A partition's result; None where it was dropped because of a stop or a failure elsewhere in its file.
-    Partition { file: Arc<File>, partition: usize, result: Result<Option<Box<Proved>>> },
+    Partition { file: Arc<File>, partition: usize, result: Result<Option<Proved>> },
     /// A file that did not come as far as partitions.
     Ended { job: Job, content: Option<String>, begun: Arc<Begun>, ending: Ending },
 }
