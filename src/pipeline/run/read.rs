@@ -108,7 +108,8 @@ impl Run<'_> {
         if self.check_c1 {
             let porep = &opened.porep;
             let challenges = (porep.partitions() * porep.challenges_per_partition()) as u64;
-            let check = || self.synthesis.install(|| porep.check_vanilla(&c1.statement, &c1.vanilla));
+            // On the global pool: on the synthesis pool it would wait for syntheses that run.
+            let check = || porep.check_vanilla(&c1.statement, &c1.vanilla);
             begun.timings.time(Phase::Check, challenges, check).map_err(|e| e.context(job.name.clone()))?;
         }
         Ok(Read::Loaded(Arc::new(File::new(job.clone(), hash, &c1, opened, begun.clone())), Box::new(c1)))
