@@ -45,7 +45,7 @@ fn results_are_listed_in_the_order_of_the_files() {
 }
 
 #[test]
-fn files_of_one_content_are_proved_once_and_each_gets_its_proof() {
+fn files_of_one_content_each_have_a_proof_and_keep_it() {
     let folder = Folder::new(1);
     folder.put("same.json", 100);
     assert_eq!(folder.run("").ok(), "out/0.proof.json\nout/same.proof.json\n");
@@ -67,4 +67,21 @@ fn an_output_folder_inside_the_input_folder_is_no_input() {
         assert_eq!(folder.run("-o in").ok().lines().count(), 2);
     }
     folder.verify("in/0.proof.json", "in/0.json");
+}
+
+#[test]
+fn another_format_is_written_from_the_proofs_that_are_there() {
+    let folder = Folder::new(1);
+    folder.run("--format json").ok();
+    for format in ["raw", "hex", "base64"] {
+        let run = folder.run(&format!("--format {format} --device simulator:30"));
+        assert_eq!(run.ok(), format!("out/0.proof.{format}\n"));
+        folder.verify(&format!("out/0.proof.{format}"), "in/0.json");
+    }
+    assert_eq!(folder.place.read("out/0.proof.raw").len(), 192);
+    // And a document from what is bare.
+    let document = folder.place.read("out/0.proof.json");
+    std::fs::remove_file(folder.path("out/0.proof.json")).unwrap();
+    folder.run("--device simulator:30").ok();
+    assert_eq!(folder.place.read("out/0.proof.json"), document);
 }
