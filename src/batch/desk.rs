@@ -1,5 +1,6 @@
 //! A batch's desk: files come from a folder, proofs and journal lines go to another.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -44,8 +45,10 @@ pub(super) struct State {
     pub attempts: Vec<u32>,
     /// When each file was begun.
     pub begun: Vec<SystemTime>,
-    /// Files that failed and may be tried again.
+    /// Files that failed and may be tried again, and those whose content was in work.
     pub again: Vec<usize>,
+    /// Contents of files that have been read and have not ended.
+    pub in_work: HashSet<String>,
 }
 
 impl BatchDesk<'_> {
@@ -198,6 +201,10 @@ impl Desk for BatchDesk<'_> {
         if !self.shard.takes(content) {
             return Ok(Triage::Elsewhere);
         }
+        // Before looking: what is proved from here on is seen by whoever comes second.
+        if !self.state().in_work.insert(content.to_owned()) {
+            return Ok(Triage::Later);
+        }
         let found = match self.recorded(job, content, bytes, opened)? {
             None => self.orphaned(job, content, bytes, opened)?,
             found => found,
@@ -216,8 +223,17 @@ impl Desk for BatchDesk<'_> {
 
     fn ended(&self, ended: Ended<'_>) {
         let job = ended.job;
+        if let Ending::Later = ended.ending {
+            let mut state = self.state();
+            // It was looked at, not tried.
+            state.attempts[job.index] -= 1;
+            return state.again.push(job.index);
+        }
+        if let Some(content) = ended.content {
+            self.state().in_work.remove(content);
+        }
         let outcome = match &ended.ending {
-            Ending::Elsewhere => return,
+            Ending::Elsewhere | Ending::Later => return,
             Ending::Proved(proof) => spans::Outcome::Proved { proof: proof.clone() },
             Ending::Skipped(proof) => spans::Outcome::Skipped { proof: proof.clone() },
             Ending::Unfinished => spans::Outcome::Unfinished,
@@ -264,7 +280,7 @@ impl BatchDesk<'_> {
 /// The run's part of the state, at its start.
 pub(super) fn state(journal: Journal, writer: Writer, files: usize) -> Mutex<State> {
     let (attempts, begun) = (vec![0; files], vec![SystemTime::UNIX_EPOCH; files]);
-    Mutex::new(State { journal, writer, attempts, begun, again: Vec::new() })
+    Mutex::new(State { journal, writer, attempts, begun, again: Vec::new(), in_work: HashSet::new() })
 }
 
 /// Shared by all that a batch shows.

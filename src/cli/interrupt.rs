@@ -13,6 +13,9 @@ use crate::error::{Error, Fault, OrFault, Result};
 use crate::files::{self, Outcome};
 use crate::pipeline::stop::Stop;
 
+/// More results than these are counted, not named.
+const NAMED: usize = 5;
+
 /// Starts the thread that waits for a signal. The work needs no cooperation: results are published in one step. With
 /// `stop`, the first signal only asks for an end: what is on a device is finished, and the second one ends the process.
 pub fn install(terminal: Terminal, stop: Option<&'static Stop>) -> Result<()> {
@@ -52,7 +55,9 @@ fn ignored_mask(status: &str) -> u64 {
 fn message(outcomes: &[Outcome]) -> String {
     let names = |whole| {
         let names: Vec<_> = outcomes.iter().filter(|o| o.whole == whole).map(|o| o.name.as_str()).collect();
-        names.join(", ")
+        let more = names.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        names[..names.len().min(NAMED)].join(", ") + &more
     };
     let (complete, cut) = (names(true), names(false));
     match (complete.as_str(), cut.as_str()) {
@@ -74,6 +79,8 @@ mod tests {
         let (a, b, c) = (outcome("a", true), outcome("b", true), outcome("c", false));
         assert_eq!(message(&[a.clone(), b]), "interrupted; complete before that: a, b");
         assert_eq!(message(std::slice::from_ref(&c)), "interrupted while writing to c");
+        let batch = vec![a.clone(); 8];
+        assert_eq!(message(&batch), "interrupted; complete before that: a, a, a, a, a and 3 more");
         assert_eq!(message(&[a, c]), "interrupted while writing to c; complete before that: a");
     }
 

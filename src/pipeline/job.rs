@@ -129,6 +129,8 @@ pub enum Ending {
     Unfinished,
     /// Left to another shard.
     Elsewhere,
+    /// To be looked at again when the file of the same content that is being proved has ended.
+    Later,
 }
 
 /// A file's end, with all that is known of it.
@@ -154,6 +156,8 @@ pub enum Triage {
     Done(String),
     /// Another shard's.
     Elsewhere,
+    /// Another file of the same content is being proved.
+    Later,
 }
 
 /// Where jobs come from and results go to: one file and its proof, or a folder and its journal.

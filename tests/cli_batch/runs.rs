@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::folder::{hash, Folder};
+use crate::folder::{hash, json, Folder};
 
 #[test]
 fn every_file_is_proved_under_its_name_and_a_second_run_proves_nothing() {
@@ -45,14 +45,21 @@ fn results_are_listed_in_the_order_of_the_files() {
 }
 
 #[test]
-fn files_of_one_content_each_have_a_proof_and_keep_it() {
-    let folder = Folder::new(1);
+fn files_of_one_content_are_proved_once_and_each_has_the_proof() {
+    let folder = Folder::new(2);
     folder.put("same.json", 100);
-    assert_eq!(folder.run("").ok(), "out/0.proof.json\nout/same.proof.json\n");
+    let run = folder.run("--device simulator:0.2 --report r.json");
+    assert_eq!(run.ok(), "out/0.proof.json\nout/1.proof.json\nout/same.proof.json\n");
+    assert_eq!(folder.place.read("out/0.proof.json"), folder.place.read("out/same.proof.json"));
     folder.verify("out/same.proof.json", "in/same.json");
+    let report = json(&folder.path("r.json"));
+    assert_eq!(report["partitions"]["through_devices"], 2, "{}", report["files"]);
+    assert_eq!(report["records"][2]["attempts"], 1);
     let before = folder.proofs();
-    folder.run("").ok();
-    assert_eq!(folder.proofs(), before);
+    for _ in 0..2 {
+        folder.run("--device simulator:30").ok();
+        assert_eq!(folder.proofs(), before);
+    }
 }
 
 #[test]

@@ -98,6 +98,7 @@ impl Run<'_> {
             Triage::Prove => {}
             Triage::Done(proof) => return Ok(Read::Ended(Ending::Skipped(proof))),
             Triage::Elsewhere => return Ok(Read::Ended(Ending::Elsewhere)),
+            Triage::Later => return Ok(Read::Ended(Ending::Later)),
         }
         self.recorder.announce(job.index, &job.name, None);
         let length = bytes.len() as u64;
