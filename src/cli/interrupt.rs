@@ -8,6 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::Terminal;
+use crate::batch::lock;
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::files::{self, Outcome};
 use crate::pipeline::stop::Stop;
@@ -26,6 +27,7 @@ pub fn install(terminal: Terminal, stop: Option<&'static Stop>) -> Result<()> {
         }
         if signals.forever().next().is_some() {
             files::abandon(|outcomes| {
+                lock::release_all();
                 terminal.error(&Error::new(Fault::Interrupted, message(outcomes)));
                 process::exit(Fault::Interrupted.exit_code().into());
             });
