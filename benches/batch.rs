@@ -43,8 +43,9 @@ fn main() -> ExitCode {
 /// so that a machine that slows down does not decide.
 fn compare(parameters: &std::path::Path, folder: PathBuf, files: &[PathBuf]) -> Result<f64, String> {
     // One run beforehand: digests and the page cache.
-    let single =
-        |file: &PathBuf| common::run_cuzk(&["prove", "--format", "raw", "-o", "-"], &[file.clone()], parameters);
+    let single = |file: &PathBuf| {
+        common::run_cuzk(&["prove", "--format", "raw", "-o", "-"], std::slice::from_ref(file), parameters)
+    };
     single(&files[0])?;
     let mut sum = Duration::ZERO;
     let (before, after) = files.split_at(files.len() / 2);
