@@ -1,5 +1,5 @@
-//! G1 sums in eight lanes of AVX-512 IFMA, where the processor has it: 52-bit limbs multiply three times as fast as blst's
-//! 64-bit ones. The portable code is the reference; results are equal bit for bit.
+//! G1 sums in eight lanes of AVX-512 IFMA, where the processor has it. The portable code is the reference; results are equal
+//! bit for bit.
 
 mod adder;
 mod fp;
