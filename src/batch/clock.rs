@@ -39,14 +39,23 @@ pub(super) fn random_name() -> io::Result<String> {
 /// # Errors
 /// The folder cannot be read or written.
 pub fn remove_leftovers(folder: &Path) -> io::Result<usize> {
-    let now = server_time(folder)?;
-    let mut removed = 0;
+    let mut temporary = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        let temporary = name.to_str().is_some_and(|n| n.starts_with(TEMPORARY_PREFIX) && n.ends_with(TEMPORARY_SUFFIX));
+        if name.to_str().is_some_and(|n| n.starts_with(TEMPORARY_PREFIX) && n.ends_with(TEMPORARY_SUFFIX)) {
+            temporary.push(entry);
+        }
+    }
+    // Asking for the time writes a file: not where there is nothing to judge.
+    if temporary.is_empty() {
+        return Ok(0);
+    }
+    let now = server_time(folder)?;
+    let mut removed = 0;
+    for entry in temporary {
         // Another shard may be removing it too.
-        let Some(found) = entry.metadata().ok().filter(|found| temporary && found.is_file()) else { continue };
+        let Some(found) = entry.metadata().ok().filter(fs::Metadata::is_file) else { continue };
         if now.duration_since(found.modified()?).is_ok_and(|age| age > LEFTOVER) {
             removed += usize::from(fs::remove_file(entry.path()).is_ok());
         }

@@ -6,13 +6,13 @@ use std::time::SystemTime;
 
 use super::journal::{host_and_version, still_valid, unix_ms, Entry, Journal, Outcome, Writer};
 use super::{content_hash, display_name, read_stable, Input, Lock, Shard};
-use crate::c1::{self, ReadOptions};
+use crate::c1::{self, ReadOptions, C1};
 use crate::circuit::SealProof;
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::groth16;
 use crate::pipeline::job::{Desk, Ended, Ending, File, Job, Open, Triage};
 use crate::pipeline::output::Output;
-use crate::pipeline::proof_file::{self, ProofFormat, UsedParameters};
+use crate::pipeline::proof_file::{self, ProofFile, ProofFormat, UsedParameters};
 use crate::pipeline::stages;
 use crate::pipeline::stop::Stop;
 use crate::report::spans::{self, FileRecord, Recorder};
@@ -97,22 +97,46 @@ impl BatchDesk<'_> {
 
     /// A proof of this content that the journal knows and whose file is intact; made anew under this file's name where it
     /// was made for another one.
-    fn recorded(&self, job: &Job, content: &str, open: &Open<'_>) -> Result<Option<String>> {
-        let candidates: Vec<Entry> = self.state().journal.proofs_of(content).cloned().collect();
+    fn recorded(&self, job: &Job, content: &str, bytes: &[u8], open: &Open<'_>) -> Result<Option<String>> {
+        let own = &self.proofs[job.index];
+        let mut candidates: Vec<Entry> = self.state().journal.proofs_of(content).cloned().collect();
+        // Stable: of each kind the newest first.
+        candidates.sort_by_key(|entry| entry.proof_file() != Some(own));
         for entry in candidates {
             let (Some(proof_type), Some(parameters)) = (entry.registered_proof, &entry.parameters) else { continue };
             if open(proof_type)?.srs.digest() != parameters.digest || !still_valid(&entry, self.out) {
                 continue;
             }
-            let Outcome::Proved { proof_file, .. } = &entry.outcome else { continue };
-            if *proof_file == self.proofs[job.index] {
+            let Some(proof_file) = entry.proof_file() else { continue };
+            if proof_file == own {
                 return Ok(Some(self.place(job)));
             }
-            let bytes = read_stable(&self.out.join(proof_file))?;
+            let proof = self.as_written_here(job, bytes, proof_file, parameters)?;
             let about = About { timings: entry.timings.clone(), ..About::of(proof_type, parameters.clone()) };
-            return self.publish(job, &bytes, content, about).map(Some);
+            return self.publish(job, &proof, content, about).map(Some);
         }
         Ok(None)
+    }
+
+    /// A proof file of the same content, whatever its format, in the format of this run.
+    fn as_written_here(&self, job: &Job, c1: &[u8], proof_file: &Path, parameters: &UsedParameters) -> Result<Vec<u8>> {
+        let path = self.out.join(proof_file);
+        let document = match proof_file::read(&display_name(&path), &read_stable(&path)?)? {
+            proof_file::Found::Document(document) => document,
+            proof_file::Found::Bare(proof) => {
+                let C1 { statement, miner, sector, .. } = c1::read(&job.name, c1, &self.options)?;
+                ProofFile {
+                    registered_proof: statement.proof,
+                    miner,
+                    sector,
+                    comm_r: statement.comm_r,
+                    comm_d: statement.comm_d,
+                    proof,
+                    parameters: parameters.clone(),
+                }
+            }
+        };
+        document.encode(self.format)
     }
 
     /// A proof under this file's name that no journal knows, because its run was killed before the line was written: it
@@ -174,7 +198,7 @@ impl Desk for BatchDesk<'_> {
         if !self.shard.takes(content) {
             return Ok(Triage::Elsewhere);
         }
-        let found = match self.recorded(job, content, opened)? {
+        let found = match self.recorded(job, content, bytes, opened)? {
             None => self.orphaned(job, content, bytes, opened)?,
             found => found,
         };

@@ -1,5 +1,6 @@
 //! A batch: every C1 file of a folder through the pipeline, each proof beside a journal line that says what it is.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +12,7 @@ use super::{
     display_name, lock, proof_names, remove_leftovers, walk, Input, Journal, Lock, LockOptions, Shard, Writer,
 };
 use crate::c1::ReadOptions;
-use crate::error::Fault;
-use crate::error::{OrFault, Result};
+use crate::error::{Fault, OrFault, Result};
 use crate::pipeline::budget::Budget;
 use crate::pipeline::device::Device;
 use crate::pipeline::job::Job;
@@ -83,11 +83,13 @@ impl<'a> Prepared<'a> {
             LockOptions { wait: settings.wait.then_some(&waiting as lock::Waiting<'_>), ..LockOptions::default() };
         let lock = Lock::acquire(&settings.out, settings.shard, &options)?;
         let out = display_name(&settings.out);
-        let removed =
+        let mut removed =
             remove_leftovers(&settings.out).or_fault(Fault::Output, || format!("{out}: cannot be written"))?;
         let found = walk(&settings.input, &[&settings.out])?;
         let journal = Journal::load(&settings.out)?;
         let writer = Writer::open(&settings.out, settings.shard)?;
+        let proofs = proof_names(&found.files, settings.format);
+        removed += leftovers_below(&settings.out, &proofs);
         let mut notes = found.notes;
         notes.extend(journal.complaints.iter().cloned());
         if removed > 0 {
@@ -95,7 +97,6 @@ impl<'a> Prepared<'a> {
         }
         let problem = |p: super::walk::Problem| (display_name(&p.relative), p.message);
         let problems = found.problems.into_iter().map(problem).collect();
-        let proofs = proof_names(&found.files, settings.format);
         Ok(Self { settings, lock, inputs: found.files, proofs, journal, writer, notes, problems })
     }
 
@@ -148,6 +149,14 @@ impl<'a> Prepared<'a> {
     }
 }
 
+/// Removes what killed runs left beside proofs in folders below `out`. One that is not there yet, or cannot be looked at,
+/// fails the files whose proofs belong there.
+fn leftovers_below(out: &Path, proofs: &[PathBuf]) -> usize {
+    let folders: BTreeSet<_> = proofs.iter().filter_map(|proof| proof.parent()).collect();
+    let below = folders.into_iter().filter(|folder| !folder.as_os_str().is_empty());
+    below.map(|folder| out.join(folder)).filter(|f| f.is_dir()).filter_map(|f| remove_leftovers(&f).ok()).sum()
+}
+
 fn job(input: &Input, index: usize) -> Job {
     // A file whose size cannot be told fails when it is read.
     let bytes = std::fs::metadata(&input.path).map_or(0, |found| found.len());
@@ -173,7 +182,7 @@ fn unreadable(job: usize, name: String, message: String) -> FileRecord {
 /// Those of [`Journal::load`].
 pub fn records(out: &Path) -> Result<Vec<(String, Vec<FileRecord>)>> {
     let journal = Journal::load(out)?;
-    let mut shards: std::collections::BTreeMap<String, Vec<FileRecord>> = Default::default();
+    let mut shards: BTreeMap<String, Vec<FileRecord>> = BTreeMap::new();
     for (i, entry) in journal.latest().into_iter().enumerate() {
         shards.entry(entry.shard.clone()).or_default().push(entry.record(i));
     }

@@ -27,6 +27,7 @@ pub fn install(terminal: Terminal, stop: Option<&'static Stop>) -> Result<()> {
         }
         if signals.forever().next().is_some() {
             files::abandon(|outcomes| {
+                // A run on another machine would have to wait until the lock looks old.
                 lock::release_all();
                 terminal.error(&Error::new(Fault::Interrupted, message(outcomes)));
                 process::exit(Fault::Interrupted.exit_code().into());

@@ -108,6 +108,14 @@ struct Version {
 }
 
 impl Entry {
+    /// The proof file, relative to the output folder; None where it was not proved.
+    pub fn proof_file(&self) -> Option<&PathBuf> {
+        match &self.outcome {
+            Outcome::Proved { proof_file, .. } => Some(proof_file),
+            Outcome::Failed { .. } => None,
+        }
+    }
+
     /// The entry as a report has it; `job` is its place there.
     pub fn record(&self, job: usize) -> FileRecord {
         let outcome = match &self.outcome {

@@ -1,0 +1,46 @@
+//! The memory budget, with the real device.
+
+use std::process::Command;
+
+use crate::common::finish;
+use crate::folder::{json, Folder};
+
+const BUDGET: u64 = 900 << 20;
+
+#[test]
+fn a_batch_keeps_to_its_budget_under_a_limit_of_five_per_cent_more() {
+    let folder = Folder::new(2);
+    let batch = folder.command(&format!("--device cpu --memory {BUDGET} --report r.json"));
+    let mut limited = Command::new("sh");
+    // RLIMIT_DATA, in KiB: all private memory that can be written, whether it was or not.
+    limited.args(["-c", &format!("ulimit -d {}; exec \"$@\"", BUDGET / 1024 * 105 / 100), "sh"]);
+    limited.arg(batch.get_program()).args(batch.get_args()).current_dir(folder.path(""));
+    for (name, value) in batch.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    let run = finish(limited, b"");
+    assert_eq!(run.ok().lines().count(), 2);
+    (0..2).for_each(|i| folder.verify(&format!("out/{i}.proof.json"), &format!("in/{i}.json")));
+    let peak = json(&folder.path("r.json"))["memory"]["anonymous_peak_bytes"].as_u64().expect("bytes");
+    assert!(peak <= BUDGET / 100 * 105, "{peak} of {BUDGET}");
+    // A budget that nothing comes near would show nothing.
+    assert!(peak >= BUDGET / 2, "{peak} of {BUDGET}");
+}
+
+#[test]
+fn a_budget_without_room_for_one_partition_is_refused_with_the_figure() {
+    let folder = Folder::new(1);
+    let run = folder.run("--device cpu --memory 300MiB");
+    run.fails(8, "0.json: a partition needs ");
+    assert!(!run.stderr.contains("through device"), "{}", run.stderr);
+    // With so much more it begins, and with less it does not.
+    let more = run.stderr.split("raise --memory by ").nth(1).and_then(|rest| rest.split(" MiB").next());
+    let enough = 300 + more.and_then(|more| more.parse::<u64>().ok()).expect("a whole number of MiB");
+    folder.run(&format!("--device cpu --memory {}MiB", enough - 8)).fails(8, "0.json: a partition needs ");
+    let begun = folder.run(&format!("--device cpu --memory {}MiB --deadline 1s", enough + 1));
+    begun.fails(8, "the deadline of 1.00 s passed");
+    folder.run("--device cpu --memory 20MiB").fails(2, "cuzk itself takes");
+}

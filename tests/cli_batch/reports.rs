@@ -1,0 +1,116 @@
+//! What is written about a run.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::folder::{json, Folder};
+
+const ALL: &str = "--report r.json --trace t.json --timeline t.svg --metrics m.prom";
+
+/// Two files that are proved, one that is skipped, one that fails.
+fn mixed() -> Folder {
+    let folder = Folder::new(1);
+    folder.run("").ok();
+    folder.put("1.json", 101);
+    folder.put("2.json", 102);
+    fs::write(folder.path("in/3 <&\".json"), b"<html>").unwrap();
+    folder.run(&format!("{ALL} --device simulator:0.1")).fails(8, "1 of 4 files failed");
+    folder
+}
+
+#[test]
+fn the_report_counts_what_happened() {
+    let folder = mixed();
+    let report = json(&folder.path("r.json"));
+    let counts: Vec<_> =
+        ["total", "proved", "skipped", "failed", "unfinished"].map(|key| report["files"][key].as_u64()).into();
+    assert_eq!(counts, [Some(4), Some(2), Some(1), Some(1), Some(0)], "{}", report["files"]);
+    assert_eq!((&report["partitions"]["proved"], &report["partitions"]["through_devices"]), (&2.into(), &2.into()));
+    let outcomes: Vec<_> =
+        report["records"].as_array().unwrap().iter().map(|record| record["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["skipped", "proved", "proved", "failed"]);
+    assert_eq!(report["failures"][0]["name"], "3 <&\".json");
+    let device = report["lanes"].as_array().unwrap().iter().find(|lane| lane["stage"] == "device").unwrap();
+    assert_eq!(device["pieces"], 2);
+    let (busy, wall) = (device["busy_seconds"].as_f64().unwrap(), report["wall_seconds"].as_f64().unwrap());
+    assert!((0.2..=wall).contains(&busy), "{busy} of {wall}");
+    assert!(report["memory"]["anonymous_peak_bytes"].as_u64().unwrap() > 0);
+    assert!(report["held_back"].is_string());
+}
+
+#[test]
+fn the_trace_has_a_piece_for_each_partition_on_the_device() {
+    let folder = mixed();
+    let trace = json(&folder.path("t.json"));
+    let events = trace["traceEvents"].as_array().or(trace.as_array()).expect("events");
+    assert!(events.iter().all(|event| event["ph"].is_string()));
+    let long = |event: &&Value| event["ph"] == "X" && event["dur"].as_f64().is_some_and(|micros| micros >= 90_000.0);
+    assert!(events.iter().filter(long).count() >= 2, "{events:?}");
+}
+
+#[test]
+fn the_timeline_is_well_formed() {
+    let folder = mixed();
+    let svg = String::from_utf8(fs::read(folder.path("t.svg")).unwrap()).unwrap();
+    assert!(svg.trim_start().starts_with("<svg") || svg.starts_with("<?xml"), "{}", &svg[..60]);
+    let mut open = Vec::new();
+    for (at, _) in svg.match_indices('<') {
+        let end = at + svg[at..].find('>').expect("every tag ends");
+        let tag = &svg[at + 1..end];
+        let name = |tag: &str| tag.split([' ', '\n', '/']).next().unwrap_or("").to_owned();
+        match tag.as_bytes()[0] {
+            b'/' => assert_eq!(open.pop().as_deref(), Some(&tag[1..])),
+            b'?' | b'!' => {}
+            _ if tag.ends_with('/') => {}
+            _ => open.push(name(tag)),
+        }
+    }
+    assert_eq!(open, [""; 0]);
+    let ampersands = svg.split('&').skip(1).all(|rest| rest.split_once(';').is_some_and(|(name, _)| name.len() <= 6));
+    assert!(ampersands, "an unescaped &");
+    assert!(svg.contains("1.json") && svg.contains("2.json"));
+}
+
+#[test]
+fn the_metrics_are_prometheus_text() {
+    let folder = mixed();
+    let text = String::from_utf8(fs::read(folder.path("m.prom")).unwrap()).unwrap();
+    for line in text.lines().filter(|line| !line.starts_with("# HELP ") && !line.starts_with("# TYPE ")) {
+        let (name, value) = line.rsplit_once(' ').unwrap_or_else(|| panic!("{line:?}"));
+        assert!(name.starts_with("cuzk_") && value.parse::<f64>().is_ok(), "{line:?}");
+    }
+    for line in
+        ["cuzk_files_total{outcome=\"proved\"} 2", "cuzk_files_total{outcome=\"failed\"} 1", "cuzk_partitions_total 2"]
+    {
+        assert!(text.lines().any(|found| found == line), "{line} in:\n{text}");
+    }
+    assert!(text.ends_with('\n'));
+}
+
+#[test]
+fn metrics_are_there_while_the_batch_runs() {
+    let folder = Folder::new(1);
+    let mut command = folder.command("--device simulator:60 --metrics m.prom");
+    let mut run = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let start = std::time::Instant::now();
+    while !folder.path("m.prom").exists() {
+        assert!(start.elapsed() < std::time::Duration::from_secs(20), "no metrics");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let text = folder.place.read("m.prom");
+    assert!(String::from_utf8(text).unwrap().contains("cuzk_files_total{outcome=\"proved\"} 0"));
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
+#[test]
+fn places_that_cannot_be_written_are_refused_before_any_work() {
+    let folder = Folder::new(1);
+    for flag in ["--report", "--trace", "--timeline", "--metrics"] {
+        let run = folder.run(&format!("{flag} no/where"));
+        run.fails(7, "no");
+        assert!(!run.stderr.contains("started"), "{}", run.stderr);
+    }
+    assert!(folder.proofs().is_empty());
+}

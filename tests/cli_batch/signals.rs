@@ -1,0 +1,114 @@
+//! The first signal finishes what is on the device; the second ends at once; the next run goes on from there.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::folder::Folder;
+
+/// A run whose standard error is read as it comes.
+struct Run {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+    seen: String,
+}
+
+impl Run {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        Self { child, stderr, seen: String::new() }
+    }
+
+    fn wait_for(&mut self, part: &str) {
+        while !self.seen.contains(part) {
+            assert_ne!(self.stderr.read_line(&mut self.seen).unwrap(), 0, "ended before {part:?}:\n{}", self.seen);
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// The exit code, and all of standard error.
+    fn end(mut self) -> (Option<i32>, String) {
+        while self.stderr.read_line(&mut self.seen).unwrap() > 0 {}
+        (self.child.wait().unwrap().code(), self.seen)
+    }
+}
+
+#[test]
+fn the_first_signal_finishes_what_is_on_the_device_and_the_next_run_continues() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let folder = Folder::new(5);
+        let mut run = Run::start(folder.command("--device simulator:0.6"));
+        run.wait_for("0.json: proved");
+        // The second file is on the device now.
+        sleep(Duration::from_millis(200));
+        run.signal(signal);
+        let (code, seen) = run.end();
+        assert_eq!(code, Some(130), "{signal}: {seen}");
+        assert!(seen.contains("stopping when the partitions that are on a device are done"), "{seen}");
+        assert!(seen.contains("stopped: 3 of 5 files are left; the same command continues"), "{seen}");
+        assert_eq!(folder.proofs().into_keys().collect::<Vec<_>>(), ["0.proof.json", "1.proof.json"]);
+        folder.assert_clean();
+        let before = folder.proofs();
+
+        assert_eq!(folder.run("").ok().lines().count(), 5);
+        assert!(before.iter().all(|(name, time)| folder.proofs()[name] == *time));
+        assert!(folder.proved().values().all(|times| *times == 1));
+        (0..5).for_each(|i| folder.verify(&format!("out/{i}.proof.json"), &format!("in/{i}.json")));
+    }
+}
+
+#[test]
+fn a_batch_whose_last_partition_is_on_the_device_is_complete() {
+    let folder = Folder::new(1);
+    let mut run = Run::start(folder.command("--device simulator:1"));
+    run.wait_for("0.json: started");
+    sleep(Duration::from_millis(600));
+    run.signal("-INT");
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(0), "{seen}");
+    folder.verify("out/0.proof.json", "in/0.json");
+}
+
+#[test]
+fn the_second_signal_ends_at_once() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = Folder::new(3);
+        let mut run = Run::start(folder.command("--device simulator:60"));
+        run.wait_for("0.json: started");
+        sleep(Duration::from_millis(200));
+        run.signal(signal);
+        run.wait_for("once more to stop at once");
+        let start = Instant::now();
+        run.signal(signal);
+        let (code, seen) = run.end();
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+        assert_eq!(code, Some(130), "{signal}: {seen}");
+        assert!(seen.contains("error: interrupted; no result was written"), "{seen}");
+        // The lock is given back too: a run on another machine would wait for its age.
+        folder.assert_clean();
+        assert_eq!(folder.run("").ok().lines().count(), 3);
+        assert_eq!(folder.proved().len(), 3);
+    }
+}
+
+#[test]
+fn waiting_for_another_run_can_be_interrupted() {
+    let folder = Folder::new(1);
+    let mut first = Run::start(folder.command("--device simulator:60"));
+    first.wait_for("started");
+    let mut second = Run::start(folder.command("--wait"));
+    second.wait_for("is being worked on by");
+    second.signal("-INT");
+    let (code, seen) = second.end();
+    assert_eq!(code, Some(130), "{seen}");
+    first.child.kill().unwrap();
+    first.child.wait().unwrap();
+    folder.run("").ok();
+    folder.assert_clean();
+}
