@@ -50,11 +50,8 @@ impl Run<'_> {
             let wanted = (1 + PARSED) * job.bytes + READ_BYTES;
             if wanted > self.budget.total() {
                 let (need, have) = (bytes(wanted), bytes(self.budget.total()));
-                let more = mebibytes(wanted - self.budget.total());
-                let message = format!(
-                    "{}: reading it takes {need}, and the budget has {have}; raise --memory by {more}",
-                    job.name
-                );
+                let message =
+                    format!("{}: reading it takes {need}, and the budget has {have}; raise --memory", job.name);
                 end(None, Ending::Failed(Error::new(Fault::Usage, message)));
                 continue;
             }
@@ -115,52 +112,6 @@ impl Run<'_> {
         begun.timings.add(Phase::Parameters, start.elapsed(), 0);
         self.recorder.announce(job.index, &job.name, Some(opened.porep.partitions()));
         self.check_fits(job, &opened, memory)?;
-        Ok(Read::Loaded(file, c1)) => {
-                    memory.shrink_to(PARSED * job.bytes);
-                    largest.fetch_max(file.opened.sizes.assignment_bytes(), Ordering::Relaxed);
-                    let _waiting = self.recorder.begin(LANE, Activity::AwaitsOutput);
-                    self.recorder.enqueue(Stage::Circuit);
-                    let _ = loaded.send(Loaded { file, vanilla: c1.vanilla, memory });
-                }
-                Ok(Read::Ended(ending)) => end(content, ending),
-                Err(error) => end(content, Ending::Failed(error)),
-            }
-        }
-    }
-
-    fn read_one(
-        &self,
-        job: &Job,
-        parameters: &Shared<'_>,
-        begun: &Arc<Begun>,
-        content: &mut Option<String>,
-        memory: &Reservation,
-    ) -> Result<Read> {
-        let start = Instant::now();
-        let bytes = self.desk.read(job)?;
-        let hash = content_hash(&bytes);
-        *content = Some(hash.clone());
-        match self.desk.triage(job, &hash, &bytes, &|proof| parameters.open(proof))? {
-            Triage::Prove => {}
-            Triage::Done(proof) => return Ok(Read::Ended(Ending::Skipped(proof))),
-            Triage::Elsewhere => return Ok(Read::Ended(Ending::Elsewhere)),
-        }
-        self.recorder.announce(job.index, &job.name, None);
-        let length = bytes.len() as u64;
-        let c1 = c1::read(&job.name, bytes, &self.options)?;
-        begun.timings.add(Phase::Read, start.elapsed(), length);
-        let start = Instant::now();
-        let opened = parameters.open(c1.statement.proof)?;
-        begun.timings.add(Phase::Parameters, start.elapsed(), 0);
-        self.recorder.announce(job.index, &job.name, Some(opened.porep.partitions()));
-        self.check_fits(job, &opened, memory)?;
-        if self.check_c1 {
-            let porep = &opened.porep;
-            let challenges = (porep.partitions() * porep.challenges_per_partition()) as u64;
-            // On the global pool: on the synthesis pool it would wait for syntheses that run.
-            let check = || porep.check_vanilla(&c1.statement, &c1.vanilla);
-            begun.timings.time(Phase::Check, challenges, check).map_err(|e| e.context(job.name.clone()))?;
-        }
         Ok(Read::Loaded(Arc::new(File::new(job.clone(), hash, &c1, opened, begun.clone())), Box::new(c1)))
     }
 
@@ -173,14 +124,13 @@ impl Run<'_> {
             fail!(
                 Fault::Usage,
                 "{}: a partition needs {} ({} for its assignment, {} for the devices' work, {} for the file), and the budget has \
-                 {}; raise --memory by {}",
+                 {}; raise --memory",
                 job.name,
                 bytes(need),
                 bytes(opened.sizes.assignment_bytes()),
                 bytes(workspace),
                 bytes(memory.bytes()),
-                bytes(self.budget.total()),
-                mebibytes(need - self.budget.total())
+                bytes(self.budget.total())
             );
         }
         Ok(())
@@ -190,9 +140,4 @@ impl Run<'_> {
     pub(super) fn workspace(&self, opened: &Opened) -> u64 {
         self.devices.iter().map(|d: &Device| d.workspace_bytes(&opened.sizes)).sum()
     }
-}
-
-/// At least so many bytes, as `--memory` takes them.
-fn mebibytes(bytes: u64) -> String {
-    format!("{} MiB", bytes.div_ceil(1 << 20))
 }
