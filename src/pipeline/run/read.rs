@@ -50,8 +50,11 @@ impl Run<'_> {
             let wanted = (1 + PARSED) * job.bytes + READ_BYTES;
             if wanted > self.budget.total() {
                 let (need, have) = (bytes(wanted), bytes(self.budget.total()));
-                let message =
-                    format!("{}: reading it takes {need}, and the budget has {have}; raise --memory", job.name);
+                let more = mebibytes(wanted - self.budget.total());
+                let message = format!(
+                    "{}: reading it takes {need}, and the budget has {have}; raise --memory by {more}",
+                    job.name
+                );
                 end(None, Ending::Failed(Error::new(Fault::Usage, message)));
                 continue;
             }
@@ -124,13 +127,14 @@ impl Run<'_> {
             fail!(
                 Fault::Usage,
                 "{}: a partition needs {} ({} for its assignment, {} for the devices' work, {} for the file), and the budget has \
-                 {}; raise --memory",
+                 {}; raise --memory by {}",
                 job.name,
                 bytes(need),
                 bytes(opened.sizes.assignment_bytes()),
                 bytes(workspace),
                 bytes(memory.bytes()),
-                bytes(self.budget.total())
+                bytes(self.budget.total()),
+                mebibytes(need - self.budget.total())
             );
         }
         Ok(())
@@ -140,4 +144,9 @@ impl Run<'_> {
     pub(super) fn workspace(&self, opened: &Opened) -> u64 {
         self.devices.iter().map(|d: &Device| d.workspace_bytes(&opened.sizes)).sum()
     }
+}
+
+/// At least so many bytes, as `--memory` takes them.
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
 }
