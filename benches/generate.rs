@@ -16,6 +16,9 @@ use cuzk::pipeline::parameters::ensure_development;
 use cuzk::report::Progress;
 use rand_core::OsRng;
 
+/// An eighth of bellperson's time.
+const REQUIRED: f64 = 8.0;
+
 fn main() -> ExitCode {
     let porep = || PoRep::new(SealProof::StackedDrg2KiBV1_1).expect("2 KiB PoRep");
     let folder = tempfile::tempdir().expect("temporary folder");
@@ -32,7 +35,8 @@ fn main() -> ExitCode {
         Some(other) => panic!("unknown child {other}"),
         None => {
             let runs = common::flag("--runs").map_or(1, |n| n.parse().expect("--runs takes a number"));
-            return common::compare(runs, "cuzk", "bellperson");
+            let child = |what: &'static str| move || common::run_child(what);
+            return common::compare(runs, ("cuzk", &child("cuzk")), ("bellperson", &child("bellperson")), REQUIRED);
         }
     }
     ExitCode::SUCCESS

@@ -1,5 +1,5 @@
 //! The same 2 KiB C1 with the same development parameters, through cuzk and through filecoin-proofs on the CPU, alternately.
-//! Both read the file, prove and verify; cuzk also checks the vanilla proofs, as `cuzk prove` does.
+//! Both read the file, prove and verify, each in a process of its own; cuzk is the real binary, from its start to its exit.
 //!
 //! `cargo bench --bench prove [-- --runs N]`; the parameters are made on first use, which takes a minute.
 
@@ -10,14 +10,12 @@ mod parameters;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use cuzk::backend::cpu::CpuBackend;
-use cuzk::c1;
 use cuzk::circuit::{PoRep, SealProof};
-use cuzk::pipeline::parameters::Source;
-use cuzk::pipeline::Prover;
-use cuzk::report::{Progress, Timings};
-use cuzk::srs::Lookup;
+use cuzk::report::Progress;
 use filecoin_proofs_api::seal::{seal_commit_phase2, SealCommitPhase1Output};
+
+/// The first version's claim, which later ones must not fall behind.
+const REQUIRED: f64 = 2.0;
 
 /// Miner and number of the sector in [`sample`].
 const SECTOR: (u64, u64) = (1000, 1);
@@ -28,44 +26,24 @@ fn sample() -> PathBuf {
 
 fn main() -> ExitCode {
     let folder = parameters::shared_dev_params(&Progress::lines());
-    match common::flag("--child").as_deref() {
-        Some("cuzk") => common::report_run(|| cuzk(&folder)),
-        Some("filecoin-proofs") => {
-            // filecoin-proofs reads its settings once, on first use.
-            std::env::set_var("FIL_PROOFS_PARAMETER_CACHE", &folder);
-            common::report_run(filecoin_proofs);
-        }
-        Some(other) => panic!("unknown child {other}"),
-        None => {
-            let porep = PoRep::new(SealProof::StackedDrg2KiBV1_1).expect("2 KiB PoRep");
-            let params = folder.join(porep.identity().params);
-            // Into the page cache, for both.
-            std::io::copy(&mut std::fs::File::open(params).expect("parameters"), &mut std::io::sink()).expect("read");
-            let runs = common::flag("--runs").map_or(3, |n| n.parse().expect("--runs takes a number"));
-            return common::compare(runs, "cuzk", "filecoin-proofs");
-        }
+    if common::flag("--child").is_some() {
+        // filecoin-proofs reads its settings once, on first use.
+        std::env::set_var("FIL_PROOFS_PARAMETER_CACHE", &folder);
+        common::report_run(filecoin_proofs);
+        return ExitCode::SUCCESS;
     }
-    ExitCode::SUCCESS
-}
-
-fn cuzk(folder: &Path) {
-    let bytes = std::fs::read(sample()).expect("sample");
-    let (timings, progress) = (Timings::default(), Progress::silent());
-    let c1 = c1::read("sample", bytes, &Default::default()).expect("sample is sound");
-    let porep = PoRep::new(c1.statement.proof).expect("2 KiB PoRep");
-    porep.check_vanilla(&c1.statement, &c1.vanilla).expect("sample's vanilla proofs hold");
-    let lookup = Lookup { folder: folder.into(), folder_source: "bench".into(), recheck: false };
-    let srs = Source { lookup, development: true, verdicts: Some(folder.join("verdicts.json")) }
-        .open(&porep, &progress)
-        .expect("parameters");
-    let prover = Prover { porep: &porep, srs: &srs, backend: &CpuBackend, timings: &timings, progress: &progress };
-    let proof = prover.prove(&c1.statement, &c1.vanilla).expect("proof");
-    assert_eq!(proof.len(), 192);
+    let porep = PoRep::new(SealProof::StackedDrg2KiBV1_1).expect("2 KiB PoRep");
+    // Into the page cache, for both.
+    let params = std::fs::File::open(folder.join(porep.identity().params));
+    std::io::copy(&mut params.expect("parameters"), &mut std::io::sink()).expect("parameters");
+    let runs = common::flag("--runs").map_or(3, |n| n.parse().expect("--runs takes a number"));
+    let cuzk = || common::run_cuzk(&["prove", "--format", "raw", "-o", "-"], &[sample()], &folder);
+    common::compare(runs, ("cuzk", &cuzk), ("filecoin-proofs", &|| common::run_child("filecoin-proofs")), REQUIRED)
 }
 
 fn filecoin_proofs() {
     let bytes = std::fs::read(sample()).expect("sample");
     let phase1: SealCommitPhase1Output = serde_json::from_slice(&bytes).expect("sample");
-    let output = seal_commit_phase2(phase1, c1::prover_id(SECTOR.0), SECTOR.1.into()).expect("proof");
+    let output = seal_commit_phase2(phase1, cuzk::c1::prover_id(SECTOR.0), SECTOR.1.into()).expect("proof");
     assert_eq!(output.proof.len(), 192);
 }

@@ -2,7 +2,8 @@
 
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar as Fr};
 use cuzk::backend::bases::{G1Bases, G2Bases};
-use cuzk::backend::{cpu::CpuBackend, reference::Reference, Backend};
+use cuzk::backend::cpu::{CpuBackend, PortableCpu};
+use cuzk::backend::{reference::Reference, Backend};
 use ff::{BatchInvert, Field, PrimeField};
 use group::Group;
 use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
@@ -166,6 +167,7 @@ fn unequal_lengths_are_errors(backend: &dyn Backend) {
 #[test]
 fn cpu_sums() {
     sums_equal_reference(&CpuBackend);
+    sums_equal_reference(&PortableCpu);
 }
 
 #[test]
@@ -181,6 +183,7 @@ fn cpu_long_quotients() {
 #[test]
 fn cpu_long_g1_sums() {
     long_g1_sums_are_right(&CpuBackend);
+    long_g1_sums_are_right(&PortableCpu);
 }
 
 #[test]

@@ -236,8 +236,8 @@ fn modules_name_only_what_lies_below_them() {
 #[test]
 fn an_import_upwards_is_found_in_every_spelling() {
     let upwards = [
-        "use crate::pipeline::Prover;",
-        "use crate::{\n    error::Result,\n    pipeline::{self, Prover},\n};",
+        "use crate::pipeline::run::Run;",
+        "use crate::{\n    error::Result,\n    pipeline::{self, stop},\n};",
         "fn f() { crate::pipeline::run(); }",
         "pub use super::super::pipeline;",
         "mod tests { use super::super::super::pipeline::x; }",

@@ -4,35 +4,22 @@
 
 mod common;
 
-use cuzk::backend::cpu::CpuBackend;
 use cuzk::c1::{self, Format, SampleData, SampleOptions};
-use cuzk::circuit::{PoRep, SealProof};
-use cuzk::pipeline::parameters::Source;
-use cuzk::pipeline::Prover;
-use cuzk::report::{Progress, Timings};
-use cuzk::srs::Lookup;
+use cuzk::circuit::SealProof;
 use filecoin_proofs_api::seal::verify_seal;
 
 #[test]
 fn proofs_of_really_sealed_sectors_are_accepted_by_filecoin_proofs() {
     let folder = common::dev_params();
     std::env::set_var("FIL_PROOFS_PARAMETER_CACHE", &folder);
-    let lookup = Lookup { folder, folder_source: "tests".into(), recheck: false };
-    let source = Source { lookup, development: true, verdicts: None };
     let options = SampleOptions { miner: 1234, sector: 56, seed: 7, data: SampleData::Random };
     for proof_type in [SealProof::StackedDrg2KiBV1_1, SealProof::StackedDrg2KiBV1_1_Feat_SyntheticPoRep] {
-        // Through the file format, as a provider's C1 comes.
-        let sealed = c1::sealed(proof_type, &options).unwrap();
-        let bytes = c1::write(&sealed, Format::ProofShare).unwrap();
-        let c1 = c1::read("sealed", &bytes, &Default::default()).unwrap();
-        assert_eq!(c1.statement, sealed.statement);
-
-        let porep = PoRep::new(proof_type).unwrap();
-        porep.check_vanilla(&c1.statement, &c1.vanilla).unwrap();
-        let (timings, progress) = (Timings::default(), Progress::silent());
-        let srs = source.open(&porep, &progress).unwrap();
-        let prover = Prover { porep: &porep, srs: &srs, backend: &CpuBackend, timings: &timings, progress: &progress };
-        let proof = prover.prove(&c1.statement, &c1.vanilla).unwrap();
+        // Through file and binary, as a provider's C1 goes.
+        let c1 = c1::sealed(proof_type, &options).unwrap();
+        let place = common::Place::new();
+        place.write("sealed.json", c1::write(&c1, Format::ProofShare).unwrap());
+        place.run(&format!("prove sealed.json --format raw --dev-params --params {}", folder.display())).ok();
+        let proof = place.read("sealed.proof.raw");
 
         let accepted = |seed: [u8; 32], proof: &[u8]| {
             let s = &c1.statement;

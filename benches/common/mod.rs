@@ -3,6 +3,7 @@
 // Each bench compiles this file and uses a part of it.
 #![allow(dead_code)]
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
@@ -43,18 +44,53 @@ pub fn run_child(what: &str) -> Result<Run, String> {
     }
 }
 
+/// Runs the real binary on `files` with the development parameters in `folder`; time from its start to its exit. Digests
+/// of parameters are remembered beside the parameters, as a second run's are.
+pub fn run_cuzk(args: &[&str], files: &[PathBuf], folder: &Path) -> Result<Run, String> {
+    let start = Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_cuzk"))
+        .args(args)
+        .args(files)
+        .args(["--dev-params".as_ref(), "--params".as_ref(), folder.as_os_str()])
+        .env("XDG_CACHE_HOME", folder.join("cache"))
+        .output()
+        .map_err(|e| e.to_string())?;
+    let wall = start.elapsed();
+    let text = String::from_utf8_lossy(&output.stderr);
+    // "peak memory: anonymous 533 MiB, ..."
+    let peak = text.lines().find_map(|line| line.strip_prefix("peak memory: anonymous "));
+    let mut words = peak.unwrap_or_default().split([' ', ',']);
+    let number = words.next().and_then(|n| n.parse::<f64>().ok());
+    match (output.status.success(), number, words.next()) {
+        (true, Some(number), Some(unit)) => {
+            let factor = match unit {
+                "KiB" => 1024.0,
+                "MiB" => 1048576.0,
+                _ => 1073741824.0,
+            };
+            Ok(Run { wall, anonymous: (number * factor) as u64 })
+        }
+        _ => Err(format!("cuzk {args:?}: {}\n{text}", output.status)),
+    }
+}
+
 /// The value after a flag of this bench's own, e.g. `cargo bench --bench prove -- --runs 5`.
 pub fn flag(name: &str) -> Option<String> {
     let args: Vec<String> = std::env::args().collect();
     args.iter().position(|a| a == name).and_then(|i| args.get(i + 1)).cloned()
 }
 
-/// Runs both programs alternately, the first one first in every round, and prints each run, the medians and the ratio.
-pub fn compare(runs: usize, ours: &str, theirs: &str) -> ExitCode {
+/// A program's name, and how to run it once.
+pub type Program<'a> = (&'a str, &'a dyn Fn() -> Result<Run, String>);
+
+/// Runs both programs alternately, the first one first in every round, and prints each run, the medians and the ratio. A
+/// failure where the first is not `required` times as fast.
+pub fn compare(runs: usize, first: Program<'_>, second: Program<'_>, required: f64) -> ExitCode {
+    let (ours, theirs) = (first.0, second.0);
     let mut all = [Vec::new(), Vec::new()];
     for round in 1..=runs {
-        for (name, runs) in [ours, theirs].iter().zip(&mut all) {
-            match run_child(name) {
+        for ((name, run), runs) in [first, second].iter().zip(&mut all) {
+            match run() {
                 Ok(run) => {
                     println!("round {round}  {name:16} {}", describe(run));
                     runs.push(run);
@@ -69,12 +105,14 @@ pub fn compare(runs: usize, ours: &str, theirs: &str) -> ExitCode {
     let [a, b] = all.map(|runs| median(&runs));
     println!("median   {ours:16} {}", describe(a));
     println!("median   {theirs:16} {}", describe(b));
-    println!(
-        "ratio    {theirs} / {ours}: time {:.2}, memory {:.2}",
-        b.wall.as_secs_f64() / a.wall.as_secs_f64(),
-        b.anonymous as f64 / a.anonymous.max(1) as f64
-    );
-    ExitCode::SUCCESS
+    let ratio = b.wall.as_secs_f64() / a.wall.as_secs_f64();
+    let memory = b.anonymous as f64 / a.anonymous.max(1) as f64;
+    println!("ratio    {theirs} / {ours}: time {ratio:.2} (required {required}), memory {memory:.2}");
+    if ratio < required {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
 }
 
 fn describe(run: Run) -> String {

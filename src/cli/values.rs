@@ -79,14 +79,18 @@ pub fn time_span(text: &str) -> Result<Duration, String> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DeviceName {
     Cpu,
+    /// One that this build has no kernels for; asked for, it is an error and no silent way to the CPU.
+    Cuda,
     /// Proofs from the secrets of development parameters, each after this time.
     Simulator(Duration),
 }
 
-/// `cpu`, `simulator` or `simulator:SECONDS`.
+/// `cpu`, `cuda`, `cuda:N`, `simulator` or `simulator:SECONDS`.
 pub fn device(text: &str) -> Result<DeviceName, String> {
     match text.split_once(':') {
         None if text == "cpu" => Ok(DeviceName::Cpu),
+        None if text == "cuda" => Ok(DeviceName::Cuda),
+        Some(("cuda", index)) if index.parse::<u32>().is_ok() => Ok(DeviceName::Cuda),
         None if text == "simulator" => Ok(DeviceName::Simulator(Duration::ZERO)),
         Some(("simulator", delay)) => time_span(delay).map(DeviceName::Simulator),
         _ => Err("expected cpu, or simulator with an optional time, as in simulator:0.5".into()),
@@ -113,7 +117,8 @@ mod tests {
         }
         assert_eq!(device("cpu"), Ok(DeviceName::Cpu));
         assert_eq!(device("simulator:0.5"), Ok(DeviceName::Simulator(Duration::from_millis(500))));
-        assert!(device("cuda").is_err() && device("cpu:1").is_err());
+        assert_eq!(device("cuda:1"), Ok(DeviceName::Cuda));
+        assert!(device("cuda:x").is_err() && device("cpu:1").is_err());
     }
 
     #[test]

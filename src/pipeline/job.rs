@@ -28,7 +28,7 @@ pub struct Job {
 
 /// A proof type set up, with its parameters; shared by all files of the type.
 pub struct Opened {
-    pub porep: PoRep,
+    pub porep: Arc<PoRep>,
     pub srs: Arc<Srs>,
     pub sizes: Sizes,
 }

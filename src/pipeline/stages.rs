@@ -4,13 +4,11 @@ use bellperson::groth16::{Proof, VerifyingKey};
 use blstrs::Bls12;
 
 use super::proof_file::PARTITION_BYTES;
-use crate::backend::Backend;
 use crate::circuit::{PartitionCircuit, PoRep, Statement, VanillaProofs};
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
-use crate::groth16::{self, Blinding};
+use crate::groth16;
 use crate::report::{Phase, Timings};
-use crate::srs::Srs;
 use crate::witness::{self, Assignment, Sizes};
 
 /// The circuit of partition `k`, counted from 0.
@@ -30,18 +28,6 @@ pub fn synthesis(circuit: PartitionCircuit, sizes: Sizes, k: usize, timings: &Ti
     let assignment = witness::synthesize_sized(circuit, sizes).map_err(|e| in_partition(e, k))?;
     timings.add(Phase::Synthesis, start.elapsed(), assignment.a.len() as u64);
     Ok(assignment)
-}
-
-/// The proof of partition `k`, with fresh blinding factors from the operating system.
-pub fn proof(
-    backend: &dyn Backend,
-    srs: &Srs,
-    assignment: Assignment,
-    k: usize,
-    timings: &Timings,
-) -> Result<Proof<Bls12>> {
-    let blinding = Blinding::random()?;
-    groth16::prove(backend, srs, assignment, &blinding, timings).map_err(|e| in_partition(e, k))
 }
 
 /// Verifies one proof a partition; an error names the partitions whose proofs are wrong.

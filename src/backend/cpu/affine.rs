@@ -189,7 +189,7 @@ fn follow<F: BaseField>(p: &mut Affine<F>, x2: &F, slope: &F) {
 }
 
 /// After a round: of each segment the points at even places, which hold the pairs' sums and the one left over.
-fn keep_every_other<F: Copy>(points: &mut Vec<Affine<F>>, lengths: &mut [u32]) {
+pub(super) fn keep_every_other<P: Copy>(points: &mut Vec<P>, lengths: &mut [u32]) {
     let (mut read, mut write) = (0, 0);
     for length in lengths.iter_mut() {
         for place in (0..*length as usize).step_by(2) {

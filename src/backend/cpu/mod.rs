@@ -3,24 +3,63 @@
 pub mod affine;
 pub mod curve;
 pub mod field;
+#[cfg(target_arch = "x86_64")]
+pub mod ifma;
 pub mod msm;
 pub mod ntt;
 mod quotient;
 
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 
-use super::bases::{G1Bases, G2Bases};
+use super::bases::{G1Bases, G2Bases, G1_BYTES, G2_BYTES};
 use super::{check_lengths, Backend};
 use crate::error::Result;
 use curve::{G1, G2};
+use msm::{msm, Portable};
 
-/// Proves on the host's cores.
+/// Proves on the host's cores, with the widest arithmetic this processor has.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CpuBackend;
 
+/// The same with the arithmetic that every processor has: the reference for the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PortableCpu;
+
+/// Are G1 sums made in lanes here?
+fn has_lanes() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return ifma::is_available();
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
 impl Backend for CpuBackend {
     fn name(&self) -> String {
-        format!("cpu ({} threads)", rayon::current_num_threads())
+        let arithmetic = if has_lanes() { ", AVX-512 IFMA" } else { "" };
+        format!("cpu ({} threads{arithmetic})", rayon::current_num_threads())
+    }
+
+    fn quotient(&self, a: Vec<Fr>, b: Vec<Fr>, c: Vec<Fr>) -> Result<Vec<Fr>> {
+        PortableCpu.quotient(a, b, c)
+    }
+
+    fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Fr]) -> Result<G1Projective> {
+        check_lengths(bases.len(), scalars.len())?;
+        #[cfg(target_arch = "x86_64")]
+        if has_lanes() {
+            return Ok(msm::<ifma::G1Lanes, G1_BYTES>(bases, scalars));
+        }
+        PortableCpu.sum_g1(bases, scalars)
+    }
+
+    fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Fr]) -> Result<G2Projective> {
+        PortableCpu.sum_g2(bases, scalars)
+    }
+}
+
+impl Backend for PortableCpu {
+    fn name(&self) -> String {
+        format!("cpu ({} threads, portable)", rayon::current_num_threads())
     }
 
     fn quotient(&self, a: Vec<Fr>, b: Vec<Fr>, c: Vec<Fr>) -> Result<Vec<Fr>> {
@@ -29,11 +68,11 @@ impl Backend for CpuBackend {
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Fr]) -> Result<G1Projective> {
         check_lengths(bases.len(), scalars.len())?;
-        Ok(msm::msm::<G1, 96>(bases, scalars))
+        Ok(msm::<Portable<G1>, G1_BYTES>(bases, scalars))
     }
 
     fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Fr]) -> Result<G2Projective> {
         check_lengths(bases.len(), scalars.len())?;
-        Ok(msm::msm::<G2, 192>(bases, scalars))
+        Ok(msm::<Portable<G2>, G2_BYTES>(bases, scalars))
     }
 }

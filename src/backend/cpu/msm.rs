@@ -4,6 +4,8 @@
 //! only the rest goes through buckets. Bases are decoded from the parameter file a chunk at a time, so that no second
 //! copy of the file is ever in memory.
 
+use std::marker::PhantomData;
+
 use blstrs::Scalar as Fr;
 use ff::{Field, PrimeField};
 use group::Group;
@@ -13,6 +15,59 @@ use super::affine::{Affine, BatchAdder};
 use super::curve::Curve;
 use super::field::BaseField;
 use crate::backend::bases::RawBases;
+
+/// A group as sums see it: points in some representation, and who adds them.
+pub trait SumGroup: Copy + Send + Sync + 'static {
+    /// An affine point; the default is the identity.
+    type Point: Copy + Default + Send + Sync;
+    type Projective: Group<Scalar = Fr> + Send + Sync;
+    type Adder: SegmentAdder<Self::Point> + Default + Send;
+
+    /// The bases at `indices`, in parallel.
+    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32]) -> Vec<Self::Point>;
+    fn is_identity(point: &Self::Point) -> bool;
+    /// For decoded points.
+    fn negate_if(point: &mut Self::Point, negative: bool);
+    /// `acc + point`, complete.
+    fn add_point(acc: &Self::Projective, point: &Self::Point) -> Self::Projective;
+}
+
+/// Sums segments of points; see [`BatchAdder::sum_segments`].
+pub trait SegmentAdder<P> {
+    fn sum_segments(&mut self, points: &mut Vec<P>, lengths: &mut [u32]);
+}
+
+/// A curve whose sums are made with blst's arithmetic, on any processor.
+#[derive(Clone, Copy, Debug)]
+pub struct Portable<C>(PhantomData<C>);
+
+impl<C: Curve> SumGroup for Portable<C> {
+    type Point = Affine<C::Field>;
+    type Projective = C::Projective;
+    type Adder = BatchAdder<C::Field>;
+
+    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32]) -> Vec<Self::Point> {
+        indices.par_iter().with_min_len(GROUP).map(|i| C::decode(bases.point(*i as usize))).collect()
+    }
+
+    fn is_identity(point: &Self::Point) -> bool {
+        point.is_identity()
+    }
+
+    fn negate_if(point: &mut Self::Point, negative: bool) {
+        point.y.negate_if(negative);
+    }
+
+    fn add_point(acc: &Self::Projective, point: &Self::Point) -> Self::Projective {
+        C::add_affine(acc, point)
+    }
+}
+
+impl<F: BaseField> SegmentAdder<Affine<F>> for BatchAdder<F> {
+    fn sum_segments(&mut self, points: &mut Vec<Affine<F>>, lengths: &mut [u32]) {
+        BatchAdder::sum_segments(self, points, lengths);
+    }
+}
 
 /// Points that are decoded and distributed at a time: 2^18 G1 points are 25 MB, which every window then reads in its own order.
 const CHUNK: usize = 1 << 18;
@@ -31,14 +86,14 @@ const BLOCK: usize = 1 << 22;
 ///
 /// # Panics
 /// When the lengths differ: callers compare them first.
-pub fn msm<C: Curve, const SIZE: usize>(bases: RawBases<'_, SIZE>, scalars: &[Fr]) -> C::Projective {
+pub fn msm<G: SumGroup, const SIZE: usize>(bases: RawBases<'_, SIZE>, scalars: &[Fr]) -> G::Projective {
     assert_eq!(bases.len(), scalars.len(), "one base per scalar");
-    let mut buckets = Buckets::<C>::new(Windows::for_length(count_full(scalars)));
-    let mut ones_sum = C::Projective::identity();
+    let mut buckets = Buckets::<G>::new(Windows::for_length(count_full(scalars)));
+    let mut ones_sum = G::Projective::identity();
     for (b, scalars) in scalars.chunks(BLOCK).enumerate() {
         let bases = bases.slice(b * BLOCK..b * BLOCK + scalars.len());
         let (ones, full) = classify(scalars);
-        ones_sum += sum_selected::<C, SIZE>(bases, &ones);
+        ones_sum += sum_selected::<G, SIZE>(bases, &ones);
         for chunk in full.chunks(CHUNK) {
             buckets.add(bases, scalars, chunk);
         }
@@ -77,16 +132,16 @@ fn classify(scalars: &[Fr]) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Sum of the bases at `indices`, as affine addition trees.
-fn sum_selected<C: Curve, const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32]) -> C::Projective {
+fn sum_selected<G: SumGroup, const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32]) -> G::Projective {
     indices
         .par_chunks(GROUP)
-        .map_init(BatchAdder::default, |adder, group| {
-            let mut points: Vec<_> = group.iter().map(|i| C::decode(bases.point(*i as usize))).collect();
+        .map_init(G::Adder::default, |adder, group| {
+            let mut points: Vec<_> = G::decode(bases, group);
             adder.sum_segments(&mut points, &mut [group.len() as u32]);
             points[0]
         })
-        .fold(C::Projective::identity, |acc, p| C::add_affine(&acc, &p))
-        .reduce(C::Projective::identity, |a, b| a + b)
+        .fold(G::Projective::identity, |acc, p| G::add_point(&acc, &p))
+        .reduce(G::Projective::identity, |a, b| a + b)
 }
 
 /// How scalars are cut into signed digits of `bits` bits, least significant window first.
@@ -187,32 +242,32 @@ fn sub_limbs(a: &[u64; 4], b: &[u64; 4]) -> [u64; 4] {
 }
 
 /// Every window's buckets, which points are added to chunk by chunk.
-struct Buckets<C: Curve> {
+struct Buckets<G: SumGroup> {
     windows: Windows,
     /// Window by window.
-    points: Vec<Affine<C::Field>>,
+    points: Vec<G::Point>,
 }
 
-impl<C: Curve> Buckets<C> {
+impl<G: SumGroup> Buckets<G> {
     fn new(windows: Windows) -> Self {
-        Self { windows, points: vec![Affine::default(); windows.count * windows.buckets()] }
+        Self { windows, points: vec![G::Point::default(); windows.count * windows.buckets()] }
     }
 
     /// Adds `scalars[i] * bases[i]` for each index of the chunk.
     fn add<const SIZE: usize>(&mut self, bases: RawBases<'_, SIZE>, scalars: &[Fr], chunk: &[u32]) {
         let windows = self.windows;
-        let points: Vec<_> = chunk.par_iter().map(|i| C::decode(bases.point(*i as usize))).collect();
+        let points: Vec<_> = G::decode(bases, chunk);
         let prepared: Vec<_> = chunk.par_iter().map(|i| windows.prepare(&scalars[*i as usize])).collect();
         self.points.par_chunks_mut(windows.buckets()).enumerate().for_each(|(w, buckets)| {
-            SortedDigits::new(&windows, w, &prepared).add_to::<C>(buckets, &points);
+            SortedDigits::new(&windows, w, &prepared).add_to::<G>(buckets, &points);
         });
     }
 
-    fn sum(&self) -> C::Projective {
-        let sums: Vec<_> = self.points.par_chunks(self.windows.buckets()).map(weighted_sum::<C>).collect();
+    fn sum(&self) -> G::Projective {
+        let sums: Vec<_> = self.points.par_chunks(self.windows.buckets()).map(weighted_sum::<G>).collect();
         sums.into_iter()
             .rev()
-            .fold(C::Projective::identity(), |acc, sum| (0..self.windows.bits).fold(acc, |acc, _| acc.double()) + sum)
+            .fold(G::Projective::identity(), |acc, sum| (0..self.windows.bits).fold(acc, |acc, _| acc.double()) + sum)
     }
 }
 
@@ -250,9 +305,9 @@ impl SortedDigits {
     }
 
     /// Adds every entry's point to its bucket.
-    fn add_to<C: Curve>(&self, buckets: &mut [Affine<C::Field>], points: &[Affine<C::Field>]) {
+    fn add_to<G: SumGroup>(&self, buckets: &mut [G::Point], points: &[G::Point]) {
         buckets.par_chunks_mut(BUCKETS_PER_TASK).enumerate().for_each(|(task, buckets)| {
-            let mut batch = Batch::<C>::default();
+            let mut batch = Batch::<G>::default();
             for i in 0..buckets.len() {
                 let mut entries = self.bucket(task * BUCKETS_PER_TASK + i);
                 while !entries.is_empty() {
@@ -270,35 +325,38 @@ impl SortedDigits {
 }
 
 /// Segments of points that wait for their common inversion, each with the bucket it is for.
-struct Batch<C: Curve> {
-    points: Vec<Affine<C::Field>>,
+struct Batch<G: SumGroup> {
+    points: Vec<G::Point>,
     lengths: Vec<u32>,
     targets: Vec<usize>,
-    adder: BatchAdder<C::Field>,
+    adder: G::Adder,
 }
 
-impl<C: Curve> Default for Batch<C> {
+impl<G: SumGroup> Default for Batch<G> {
     fn default() -> Self {
-        Self { points: Vec::new(), lengths: Vec::new(), targets: Vec::new(), adder: BatchAdder::default() }
+        Self { points: Vec::new(), lengths: Vec::new(), targets: Vec::new(), adder: G::Adder::default() }
     }
 }
 
-impl<C: Curve> Batch<C> {
+impl<G: SumGroup> Batch<G> {
     /// Adds a segment: what the bucket holds, then the entries' points.
-    fn push(&mut self, held: Affine<C::Field>, target: usize, entries: &[u32], points: &[Affine<C::Field>]) {
+    fn push(&mut self, held: G::Point, target: usize, entries: &[u32], points: &[G::Point]) {
         let start = self.points.len();
-        self.points.push(held);
+        if !G::is_identity(&held) {
+            self.points.push(held);
+        }
+        let first = self.points.len();
         // First nothing but loads, so that their cache misses overlap; then the signs.
         self.points.extend(entries.iter().map(|e| points[(e >> 1) as usize]));
-        for (point, e) in self.points[start + 1..].iter_mut().zip(entries) {
-            point.y.negate_if(e & 1 == 1);
+        for (point, e) in self.points[first..].iter_mut().zip(entries) {
+            G::negate_if(point, e & 1 == 1);
         }
         self.lengths.push((self.points.len() - start) as u32);
         self.targets.push(target);
     }
 
     /// Sums the segments into their buckets.
-    fn flush(&mut self, buckets: &mut [Affine<C::Field>]) {
+    fn flush(&mut self, buckets: &mut [G::Point]) {
         self.adder.sum_segments(&mut self.points, &mut self.lengths);
         for (target, sum) in self.targets.iter().zip(&self.points) {
             buckets[*target] = *sum;
@@ -312,21 +370,21 @@ impl<C: Curve> Batch<C> {
 /// `sum((i + 1) * buckets[i])` for a power of two of buckets. With i = high * L + low it is
 /// `L * sum(high * row sum) + sum((low + 1) * column sum)`: two batched additions a bucket, and running sums (four times
 /// as dear) over two square roots of them.
-fn weighted_sum<C: Curve>(buckets: &[Affine<C::Field>]) -> C::Projective {
+fn weighted_sum<G: SumGroup>(buckets: &[G::Point]) -> G::Projective {
     let row_bits = buckets.len().ilog2() / 2;
     let (row, rows) = (1usize << row_bits, buckets.len() >> row_bits);
-    let row_sums = grouped_sums::<C>(rows, row, |high, low| buckets[high * row + low]);
-    let column_sums = grouped_sums::<C>(row, rows, |low, high| buckets[high * row + low]);
-    let high = (0..row_bits).fold(running_sum::<C>(&row_sums[1..]), |acc, _| acc.double());
-    high + running_sum::<C>(&column_sums)
+    let row_sums = grouped_sums::<G>(rows, row, |high, low| buckets[high * row + low]);
+    let column_sums = grouped_sums::<G>(row, rows, |low, high| buckets[high * row + low]);
+    let high = (0..row_bits).fold(running_sum::<G>(&row_sums[1..]), |acc, _| acc.double());
+    high + running_sum::<G>(&column_sums)
 }
 
 /// `sums[i] = sum(at(i, j) for j in 0..length)` for i in 0..count.
-fn grouped_sums<C: Curve>(
+fn grouped_sums<G: SumGroup>(
     count: usize,
     length: usize,
-    at: impl Fn(usize, usize) -> Affine<C::Field> + Sync,
-) -> Vec<Affine<C::Field>> {
+    at: impl Fn(usize, usize) -> G::Point + Sync,
+) -> Vec<G::Point> {
     let per_task = (GROUP / length).max(1);
     (0..count.div_ceil(per_task))
         .into_par_iter()
@@ -335,18 +393,18 @@ fn grouped_sums<C: Curve>(
             let mut lengths = vec![length as u32; segments.len()];
             let mut points: Vec<_> =
                 segments.flat_map(|i| (0..length).map(move |j| (i, j))).map(|(i, j)| at(i, j)).collect();
-            BatchAdder::default().sum_segments(&mut points, &mut lengths);
+            G::Adder::default().sum_segments(&mut points, &mut lengths);
             points
         })
         .collect()
 }
 
 /// `sum((i + 1) * points[i])`.
-fn running_sum<C: Curve>(points: &[Affine<C::Field>]) -> C::Projective {
-    let mut running = C::Projective::identity();
-    let mut sum = C::Projective::identity();
+fn running_sum<G: SumGroup>(points: &[G::Point]) -> G::Projective {
+    let mut running = G::Projective::identity();
+    let mut sum = G::Projective::identity();
     for p in points.iter().rev() {
-        running = C::add_affine(&running, p);
+        running = G::add_point(&running, p);
         sum += running;
     }
     sum

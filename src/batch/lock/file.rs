@@ -1,7 +1,7 @@
 //! The lock file: taken, taken over from a dead run, kept fresh, given back.
 //!
-//! Nothing relies on flock, which network file systems may not pass on. Two operations are atomic everywhere: creating a
-//! file that must not exist, and renaming. A lock file of run R may be replaced or removed only by whoever has created
+//! Nothing relies on flock, which network file systems may not pass on. Two operations are atomic everywhere: linking a
+//! complete file to a name that must not exist, and renaming. A lock file of run R may be replaced or removed only by whoever has created
 //! `LOCK.after-R`, of which there can be one; run names never return, so a candidate that slept creates a file that means
 //! nothing, sees that, and removes it. Whoever dies between creating and renaming is followed in the same way, which makes
 //! a chain: the lock file, the one after it, and so on. The last one's run holds the lock.
@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::holder::Holder;
-use crate::batch::clock::server_time;
+use crate::batch::clock::{random_name, server_time};
 use crate::batch::content_hash;
 use crate::batch::text::display_name;
 use crate::error::{Fault, OrFault, Result};
+use crate::pipeline::output::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX};
 
 /// A lock file is 250 bytes.
 const MAX_BYTES: u64 = 1 << 16;
@@ -26,7 +27,7 @@ const MAX_BYTES: u64 = 1 << 16;
 pub(super) struct Found {
     /// The name of the run, or of this very state of the file where it names none.
     pub run: String,
-    /// None where the file was just created, or somebody else made it.
+    /// None where the file was just created without links, or somebody else made it.
     pub holder: Option<Holder>,
     /// When its run gave a sign of life last, by the file server's clock.
     pub touched: SystemTime,
@@ -70,6 +71,7 @@ impl Judge<'_> {
         let folder = path.parent().unwrap_or(Path::new("."));
         loop {
             if create(path, self.us).or_fault(Fault::Output, cannot)? && is_ours(path, self.us) {
+                remove_claims(path).or_fault(Fault::Output, cannot)?;
                 return Ok(Taken::ByUs);
             }
             let chain = chain(path).or_fault(Fault::Output, cannot)?;
@@ -114,18 +116,39 @@ impl Judge<'_> {
     }
 }
 
-/// Creates a lock file that must not exist and names its run; false where it exists.
+/// Creates a lock file that must not exist, complete from the first moment; false where it exists.
 fn create(path: &Path, us: &Holder) -> io::Result<bool> {
-    let mut file = match File::options().write(true).create_new(true).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-        other => other?,
-    };
-    let written = file.write_all(&text(us)?).and_then(|()| file.sync_all());
-    if let Err(error) = written {
-        remove(path)?;
-        return Err(error);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let temporary = folder.join(format!("{TEMPORARY_PREFIX}lock-{}{TEMPORARY_SUFFIX}", random_name()?));
+    let linked = write(&temporary, us).and_then(|()| fs::hard_link(&temporary, path));
+    // Where it was not created, that is the error.
+    let _ = fs::remove_file(&temporary);
+    match linked {
+        Ok(()) => Ok(true),
+        // Or it is ours: NFS may ask twice where the first answer was lost.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(is_ours(path, us)),
+        // A file system without links: the file is there first, and says a moment later whose it is.
+        Err(error) if matches!(error.raw_os_error(), Some(EPERM | EMLINK | EOPNOTSUPP)) => match write(path, us) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            other => other.map(|()| true),
+        },
+        Err(error) => Err(error),
     }
-    Ok(true)
+}
+
+/// What file systems without hard links answer.
+const EPERM: i32 = 1;
+const EMLINK: i32 = 31;
+const EOPNOTSUPP: i32 = 95;
+
+/// Writes a file that must not exist, whole or not at all.
+fn write(path: &Path, us: &Holder) -> io::Result<()> {
+    let mut file = File::options().write(true).create_new(true).open(path)?;
+    let written = file.write_all(&text(us)?).and_then(|()| file.sync_all());
+    if written.is_err() {
+        remove(path)?;
+    }
+    written
 }
 
 fn text(holder: &Holder) -> io::Result<Vec<u8>> {

@@ -73,7 +73,7 @@ fn line(path: &str) -> Option<String> {
 }
 
 struct Process {
-    /// Not a zombie.
+    /// Some thread of it may still change files.
     alive: bool,
     /// Clock ticks after the boot.
     started: u64,
@@ -81,13 +81,20 @@ struct Process {
 
 /// What /proc says about a process; none where there is none.
 fn process(pid: u32) -> Option<Process> {
-    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the name in brackets, of any bytes; the third is the state and the 22nd the time of the start.
-    let end = text.iter().rposition(|byte| *byte == b')')?;
-    let rest = String::from_utf8_lossy(&text[end + 1..]);
-    let mut fields = rest.split_ascii_whitespace();
-    let state = fields.next()?;
-    Some(Process { alive: !matches!(state, "Z" | "X" | "x"), started: fields.nth(18)?.parse().ok()? })
+    parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Reads a line of proc_pid_stat(5).
+fn parse(stat: &[u8]) -> Option<Process> {
+    // The second field is the name in brackets, of any bytes. The third is the state, the 20th the number of threads, the
+    // 22nd the time of the start.
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    let rest = String::from_utf8_lossy(&stat[end + 1..]);
+    let fields: Vec<_> = rest.split_ascii_whitespace().collect();
+    let (state, threads) = (fields.first()?, fields.get(17)?.parse::<u64>().ok()?);
+    // The first thread of a killed process may be a zombie while another is still within a system call.
+    let alive = !matches!(*state, "Z" | "X" | "x") || threads > 1;
+    Some(Process { alive, started: fields.get(19)?.parse().ok()? })
 }
 
 /// How long ago, for messages: whole seconds are enough.
@@ -141,6 +148,18 @@ mod tests {
         assert!(me.sees_dead(&other) && !me.sees_alive(&other));
         child.wait().unwrap();
         assert!(me.sees_dead(&other));
+    }
+
+    #[test]
+    fn a_killed_process_is_dead_when_its_last_thread_is() {
+        let stat = |state: &str, threads: u32| {
+            let line = format!("7 (a) Z 1\n) {state} 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 {threads} 0 4242 0 0\n");
+            parse(line.as_bytes()).unwrap()
+        };
+        assert_eq!(stat("S", 1).started, 4242);
+        assert!(stat("S", 1).alive && stat("T", 3).alive && stat("Z", 2).alive);
+        assert!(!stat("Z", 1).alive && !stat("X", 0).alive);
+        assert!(parse(b"7 (a) S 1").is_none() && parse(b"").is_none());
     }
 
     #[test]

@@ -182,7 +182,8 @@ fn whoever_died_while_taking_over_or_giving_back_is_followed_too() {
     // Given back, and the claim not removed.
     let folder = folder();
     plant(&after(folder.path(), &r), &closing, Duration::ZERO);
-    acquire(folder.path()).unwrap();
+    drop(acquire(folder.path()).unwrap());
+    assert_eq!(names(folder.path()), [""; 0]);
     // One that is just taking over has it.
     plant(&whole(folder.path()), &r, Duration::ZERO);
     plant(&after(folder.path(), &r), &elsewhere(), Duration::ZERO);

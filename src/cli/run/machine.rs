@@ -31,6 +31,11 @@ impl Machine {
     pub fn start(work: &Work, threads: usize) -> Result<Self> {
         let device = match work.device {
             DeviceName::Cpu => Device::cpu(threads)?,
+            DeviceName::Cuda => fail!(
+                Fault::Device,
+                "cuda: this build has no CUDA kernels, so no card can prove; leave out --device to prove on the CPU, and see `cuzk \
+                 devices`"
+            ),
             DeviceName::Simulator(delay) => Device::Simulator { delay, synthesis: false },
         };
         // Of a machine that does not tell its memory all is used that is asked for.

@@ -14,12 +14,27 @@ use crate::witness::Sizes;
 pub(super) struct Shared<'a> {
     source: &'a Source,
     progress: &'a Progress,
+    poreps: Mutex<HashMap<SealProof, Arc<PoRep>>>,
     by_type: Mutex<HashMap<SealProof, Arc<Opened>>>,
 }
 
 impl<'a> Shared<'a> {
     pub fn new(source: &'a Source, progress: &'a Progress) -> Self {
-        Self { source, progress, by_type: Mutex::default() }
+        Self { source, progress, poreps: Mutex::default(), by_type: Mutex::default() }
+    }
+
+    /// The proof type set up, its parameters not looked at: all that checking a file needs.
+    ///
+    /// # Errors
+    /// Those of [`PoRep::new`].
+    pub fn porep(&self, proof: SealProof) -> Result<Arc<PoRep>> {
+        let mut poreps = self.poreps.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(porep) = poreps.get(&proof) {
+            return Ok(porep.clone());
+        }
+        let porep = Arc::new(PoRep::new(proof)?);
+        poreps.insert(proof, porep.clone());
+        Ok(porep)
     }
 
     /// The proof type set up, with its parameters; opened and checked on first use. Types of one circuit share the file.
@@ -32,7 +47,7 @@ impl<'a> Shared<'a> {
         if let Some(opened) = by_type.get(&proof) {
             return Ok(opened.clone());
         }
-        let porep = PoRep::new(proof)?;
+        let porep = self.porep(proof)?;
         let identity = porep.identity();
         let same = by_type.values().find(|o| o.porep.identity() == identity).map(|o| o.srs.clone());
         let srs = match same {

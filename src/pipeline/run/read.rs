@@ -104,18 +104,18 @@ impl Run<'_> {
         let length = bytes.len() as u64;
         let c1 = c1::read(&job.name, bytes, &self.options)?;
         begun.timings.add(Phase::Read, start.elapsed(), length);
-        let start = Instant::now();
-        let opened = parameters.open(c1.statement.proof)?;
-        begun.timings.add(Phase::Parameters, start.elapsed(), 0);
-        self.recorder.announce(job.index, &job.name, Some(opened.porep.partitions()));
-        self.check_fits(job, &opened, memory)?;
         if self.check_c1 {
-            let porep = &opened.porep;
+            let porep = parameters.porep(c1.statement.proof)?;
             let challenges = (porep.partitions() * porep.challenges_per_partition()) as u64;
             // On the global pool: on the synthesis pool it would wait for syntheses that run.
             let check = || porep.check_vanilla(&c1.statement, &c1.vanilla);
             begun.timings.time(Phase::Check, challenges, check).map_err(|e| e.context(job.name.clone()))?;
         }
+        let start = Instant::now();
+        let opened = parameters.open(c1.statement.proof)?;
+        begun.timings.add(Phase::Parameters, start.elapsed(), 0);
+        self.recorder.announce(job.index, &job.name, Some(opened.porep.partitions()));
+        self.check_fits(job, &opened, memory)?;
         Ok(Read::Loaded(Arc::new(File::new(job.clone(), hash, &c1, opened, begun.clone())), Box::new(c1)))
     }
 

@@ -1,0 +1,14 @@
+//! G1 sums in eight lanes of AVX-512 IFMA, where the processor has it. The portable code is the reference; results are equal
+//! bit for bit.
+
+mod adder;
+mod fp;
+mod points;
+
+pub use adder::LaneAdder;
+pub use points::{G1Lanes, Point};
+
+/// Whether this processor has what the code here needs. The answer is remembered by the standard library.
+pub fn is_available() -> bool {
+    std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512ifma")
+}
