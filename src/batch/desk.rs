@@ -10,14 +10,13 @@ use super::{content_hash, display_name, read_stable, Input, Lock, Shard};
 use crate::c1::{self, ReadOptions, C1};
 use crate::circuit::SealProof;
 use crate::error::{Error, Fault, OrFault, Result};
-use crate::groth16;
 use crate::pipeline::job::{Desk, Ended, Ending, File, Job, Open, Triage};
 use crate::pipeline::output::Output;
 use crate::pipeline::proof_file::{self, ProofFile, ProofFormat, UsedParameters};
 use crate::pipeline::stages;
 use crate::pipeline::stop::Stop;
 use crate::report::spans::{self, FileRecord, Recorder};
-use crate::report::Memory;
+use crate::report::{Memory, Timings};
 
 /// What the desk of one run works with.
 pub(super) struct BatchDesk<'a> {
@@ -127,16 +126,7 @@ impl BatchDesk<'_> {
         let document = match proof_file::read(&display_name(&path), &read_stable(&path)?)? {
             proof_file::Found::Document(document) => document,
             proof_file::Found::Bare(proof) => {
-                let C1 { statement, miner, sector, .. } = c1::read(&job.name, c1, &self.options)?;
-                ProofFile {
-                    registered_proof: statement.proof,
-                    miner,
-                    sector,
-                    comm_r: statement.comm_r,
-                    comm_d: statement.comm_d,
-                    proof,
-                    parameters: parameters.clone(),
-                }
+                document(&c1::read(&job.name, c1, &self.options)?, proof, parameters.clone())
             }
         };
         document.encode(self.format)
@@ -148,21 +138,16 @@ impl BatchDesk<'_> {
         let Some(found) = self.state().journal.orphan(self.out, &self.proofs[job.index])? else { return Ok(None) };
         let name = self.place(job);
         let check = || -> Result<Option<About>> {
-            let (proof, document) = match proof_file::read(&name, &found)? {
-                proof_file::Found::Document(document) => (document.proof.clone(), Some(document)),
-                proof_file::Found::Bare(proof) => (proof, None),
-            };
+            let read = proof_file::read(&name, &found)?;
             let c1 = c1::read(&job.name, bytes, &self.options)?;
             let opened = open(c1.statement.proof)?;
-            let porep = &opened.porep;
-            if proof.len() != porep.partitions() * proof_file::PARTITION_BYTES {
-                return Ok(None);
-            }
-            let inputs: Vec<_> =
-                (0..porep.partitions()).map(|k| porep.public_inputs(&c1.statement, k)).collect::<Result<_>>()?;
-            groth16::check_proofs(opened.srs.vk(), &stages::decode(&proof)?, &inputs)?;
+            let proofs = stages::decode(read.proof())?;
+            stages::verification(&opened.porep, opened.srs.vk(), &c1.statement, &proofs, &Timings::default())?;
             let used = UsedParameters::of(&opened.porep, &opened.srs);
-            let same = document.is_none_or(|d| d.parameters == used);
+            let same = match &read {
+                proof_file::Found::Document(said) => *said == document(&c1, read.proof().to_owned(), used.clone()),
+                proof_file::Found::Bare(_) => true,
+            };
             Ok(same.then(|| About::of(c1.statement.proof, used)))
         };
         // Whatever is wrong with it: it is proved anew.
@@ -170,6 +155,20 @@ impl BatchDesk<'_> {
         let outcome = Outcome::Proved { proof_file: self.proofs[job.index].clone(), proof_hash: content_hash(&found) };
         self.record(job, Some(content), about, outcome)?;
         Ok(Some(name))
+    }
+}
+
+/// The document of a proof that was made from this C1 file.
+fn document(c1: &C1, proof: Vec<u8>, parameters: UsedParameters) -> ProofFile {
+    let C1 { statement, miner, sector, .. } = c1;
+    ProofFile {
+        registered_proof: statement.proof,
+        miner: *miner,
+        sector: *sector,
+        comm_r: statement.comm_r,
+        comm_d: statement.comm_d,
+        proof,
+        parameters,
     }
 }
 

@@ -73,8 +73,13 @@ fn a_proof_of_another_c1_is_no_orphan() {
     let folder = proved();
     fs::remove_file(folder.path(JOURNAL)).unwrap();
     fs::copy(folder.path("out/0.proof.json"), folder.path("out/1.proof.json")).unwrap();
+    // One that verifies, and says something else of its sector.
+    let document = String::from_utf8(folder.place.read("out/0.proof.json")).unwrap();
+    let comm_d = serde_json::from_str::<serde_json::Value>(&document).unwrap()["comm_d"].as_str().unwrap().to_owned();
+    let other = document.replace(&comm_d, &"0".repeat(comm_d.len()));
+    fs::write(folder.path("out/0.proof.json"), other).unwrap();
     folder.run("").ok();
-    folder.verify("out/1.proof.json", "in/1.json");
+    (0..2).for_each(|i| folder.verify(&format!("out/{i}.proof.json"), &format!("in/{i}.json")));
 }
 
 #[test]
