@@ -19,7 +19,7 @@ pub type G2Bases<'a> = RawBases<'a, G2_BYTES>;
 impl<'a, const SIZE: usize> RawBases<'a, SIZE> {
     /// `None` when `bytes` is not a whole number of points.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        (bytes.len() % SIZE == 0).then_some(Self { bytes })
+        bytes.len().is_multiple_of(SIZE).then_some(Self { bytes })
     }
 
     /// Number of points.
