@@ -44,7 +44,7 @@ fn combination(rng: &mut ChaCha20Rng, known: &[(Variable, Fr)]) -> (Vec<(Fr, Var
         };
         terms.push((coefficient, variable));
         value += coefficient * v;
-        if rng.next_u32() % 5 == 0 {
+        if rng.next_u32().is_multiple_of(5) {
             // A term that cancels: it stays in the combination with a coefficient of zero.
             let (variable, _) = known[rng.next_u32() as usize % known.len()];
             terms.push((Fr::from(7), variable));
