@@ -214,11 +214,7 @@ fn a_budget_that_no_partition_fits_is_an_error_with_the_figure() {
 
 #[test]
 fn a_deadline_fails_the_file_that_misses_it() {
-    let settings = Settings {
-        devices: vec![Device::Simulator { delay: Duration::from_millis(300), synthesis: false }],
-        deadline: Some(Duration::from_millis(250)),
-        ..Settings::default()
-    };
+    let settings = Settings { deadline: Some(Duration::from_millis(1)), ..Settings::default() };
     let desk = Memory { files: vec![sample(1)], ..Memory::default() };
     run(&desk, &settings, &Stop::new());
     let endings = desk.endings();

@@ -62,10 +62,15 @@ impl BatchDesk<'_> {
 
     /// Writes a proof file and records it.
     fn publish(&self, job: &Job, bytes: &[u8], content: &str, about: About) -> Result<String> {
-        self.lock.check()?;
+        // Without the lock nothing can be delivered any more: the others' time would be lost too.
+        self.lock.check().inspect_err(|_| self.stop.request())?;
         let path = self.out.join(&self.proofs[job.index]);
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).or_fault(Fault::Output, || display_name(folder))?;
+        }
+        if path.is_symlink() {
+            // The link is ours to replace, what it leads to is not.
+            std::fs::remove_file(&path).or_fault(Fault::Output, || display_name(&path))?;
         }
         Output::check(&path, true)?.write(bytes)?;
         let outcome = Outcome::Proved { proof_file: self.proofs[job.index].clone(), proof_hash: content_hash(bytes) };

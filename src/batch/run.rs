@@ -100,6 +100,16 @@ impl<'a> Prepared<'a> {
         Ok(Self { settings, lock, inputs: found.files, proofs, journal, writer, notes, problems })
     }
 
+    /// Is this path one of the C1 files, of their proofs, or of the journals and locks?
+    pub fn holds(&self, path: &Path) -> bool {
+        let Ok(path) = path.canonicalize() else { return false };
+        let same = |other: &Path| other.canonicalize().is_ok_and(|other| other == path);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let kept = name.starts_with(super::journal::PREFIX) || name.starts_with(lock::PREFIX);
+        let proof = || self.proofs.iter().any(|proof| same(&self.settings.out.join(proof)));
+        kept || self.inputs.iter().any(|input| same(&input.path)) || proof()
+    }
+
     /// Files that were found, those of other shards included.
     pub fn files(&self) -> usize {
         self.inputs.len()

@@ -1,6 +1,5 @@
 //! The flags as typed. What they mean together is decided in [`super::options`].
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -97,8 +96,8 @@ pub struct WorkArgs {
     #[arg(long, value_name = "BYTES", value_parser = values::byte_size)]
     pub memory: Option<u64>,
     /// Most partitions in memory at a time [default: as the memory allows]
-    #[arg(long, value_name = "N")]
-    pub partitions_in_flight: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub partitions_in_flight: Option<u16>,
     /// What proves: `cpu`, or `simulator[:SECONDS]`, which rehearses a run with development parameters
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::device)]
     pub device: values::DeviceName,
@@ -137,7 +136,7 @@ pub struct BatchArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub retry: u32,
     /// Longest time for one file, e.g. 10m
-    #[arg(long, value_name = "TIME", value_parser = values::time_span)]
+    #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
     pub deadline: Option<Duration>,
     /// Write everything there is to know of the run as JSON
     #[arg(long, value_name = "FILE.json")]

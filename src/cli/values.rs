@@ -75,6 +75,11 @@ pub fn time_span(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds * factor).map_err(|_| message())
 }
 
+/// A time that something may take: more than none.
+pub fn time_limit(text: &str) -> Result<Duration, String> {
+    time_span(text).and_then(|time| if time.is_zero() { Err("expected more than no time".into()) } else { Ok(time) })
+}
+
 /// A device that proves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DeviceName {

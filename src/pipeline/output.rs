@@ -107,6 +107,10 @@ impl Output {
 /// # Errors
 /// Those of the file system.
 pub fn refresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        // A device or pipe is written into, never replaced.
+        return File::options().write(true).open(path)?.write_all(bytes);
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut temporary = Temporary::create(folder, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, 0o644)?;
     temporary.file().write_all(bytes)?;

@@ -114,3 +114,27 @@ fn places_that_cannot_be_written_are_refused_before_any_work() {
     }
     assert!(folder.proofs().is_empty());
 }
+
+#[test]
+fn a_report_takes_the_place_of_nothing_that_matters() {
+    let folder = Folder::new(1);
+    folder.run("").ok();
+    let first = fs::read_dir(folder.path("in")).unwrap().next().unwrap().unwrap().path();
+    let c1 = fs::read(&first).ok();
+    for flag in ["--report", "--trace", "--timeline", "--metrics"] {
+        folder.run(&format!("{flag} {}", first.display())).fails(2, "name another");
+        folder.run(&format!("{flag} out/cuzk-journal.1-of-1.jsonl")).fails(2, "name another");
+    }
+    folder.run("--report r.json --trace r.json").fails(2, "name another");
+    assert_eq!(fs::read(&first).ok(), c1);
+    // What is no file is written into.
+    folder.run("--metrics /dev/null").ok();
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+}
+
+#[test]
+fn limits_that_make_no_sense_are_refused() {
+    let folder = Folder::new(1);
+    folder.run("--partitions-in-flight 1000000000").fails(2, "--partitions-in-flight");
+    folder.run("--deadline 0").fails(2, "--deadline");
+}

@@ -10,6 +10,7 @@ use crate::batch::{Means, Prepared};
 use crate::cli::options::Batch;
 use crate::cli::{terminal, Terminal, STOP};
 use crate::error::{Error, Fault, OrFault, Result};
+use crate::fail;
 use crate::pipeline::output::{self, Output};
 use crate::report::spans::{Outcome, Recorder, Snapshot};
 use crate::report::{metrics, timeline, trace, BatchReport, Live, Memory, MemorySampler};
@@ -19,10 +20,8 @@ const METRICS_INTERVAL: Duration = Duration::from_secs(5);
 
 pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     let memory = MemorySampler::start();
-    for path in [&options.report, &options.trace, &options.timeline, &options.metrics].into_iter().flatten() {
-        Output::check(path, true)?;
-    }
     let prepared = Prepared::new(&options.settings, &STOP, &|message| terminal.note(message))?;
+    check_reports(options, &prepared)?;
     prepared.notes.iter().for_each(|note| terminal.warn(note));
     let machine = Machine::start(&options.work, threads)?;
     let recorder = Arc::new(Recorder::default());
@@ -46,9 +45,26 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     let (snapshot, peak) = (recorder.snapshot(), memory.peak());
     let report = BatchReport::new(&snapshot, &peak);
     terminal.block(&report.table());
-    print_results(&snapshot)?;
     write_about(options, &snapshot, &report, &peak)?;
+    print_results(&snapshot)?;
     verdict(&report)
+}
+
+/// Refuses reports that would take the place of a C1 file, of what a batch keeps, or of each other.
+fn check_reports(options: &Batch, prepared: &Prepared<'_>) -> Result<()> {
+    let mut seen: Vec<&PathBuf> = Vec::new();
+    for path in [&options.report, &options.trace, &options.timeline, &options.metrics].into_iter().flatten() {
+        if seen.contains(&path) || prepared.holds(path) {
+            fail!(
+                Fault::Usage,
+                "{}: this is a C1 file, a batch's own file, or another report; name another",
+                path.display()
+            );
+        }
+        Output::check(path, true)?;
+        seen.push(path);
+    }
+    Ok(())
 }
 
 /// Standard output has the proof files, in the order of the C1 files.
