@@ -62,7 +62,7 @@ fn an_interrupted_proof_is_130_and_leaves_nothing() {
         let mut command = place.command(["prove", "c1.json", "--dev-params", "--params"]);
         command.arg(&params);
         let mut run = Run::start(command);
-        run.wait_for("proving");
+        run.wait_for("c1.json: started");
         run.signal(signal);
         let (code, seen) = run.end();
         assert_eq!(code, Some(130), "{signal}: {seen}");
