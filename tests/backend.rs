@@ -3,6 +3,7 @@
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar as Fr};
 use cuzk::backend::bases::{G1Bases, G2Bases};
 use cuzk::backend::cpu::{CpuBackend, PortableCpu};
+use cuzk::backend::scalars::{expand, Scalars, Variables};
 use cuzk::backend::{reference::Reference, Backend};
 use ff::{BatchInvert, Field, PrimeField};
 use group::Group;
@@ -58,19 +59,60 @@ fn sums_equal_reference(backend: &dyn Backend) {
                 let log: Fr = multiples.iter().zip(&scalars).map(|(m, s)| *m * s).sum();
                 if n <= 65 {
                     assert_eq!(
-                        Reference.sum_g1(g1, &scalars).unwrap(),
+                        Reference.sum_g1(g1, &[Scalars::Elements(&scalars)]).unwrap(),
                         G1Projective::generator() * log,
                         "reference, {what}"
                     );
                     assert_eq!(
-                        Reference.sum_g2(g2, &scalars).unwrap(),
+                        Reference.sum_g2(g2, &[Scalars::Elements(&scalars)]).unwrap(),
                         G2Projective::generator() * log,
                         "reference, {what}"
                     );
                 }
-                assert_eq!(backend.sum_g1(g1, &scalars).unwrap(), G1Projective::generator() * log, "G1, {what}");
-                assert_eq!(backend.sum_g2(g2, &scalars).unwrap(), G2Projective::generator() * log, "G2, {what}");
+                assert_eq!(
+                    backend.sum_g1(g1, &[Scalars::Elements(&scalars)]).unwrap(),
+                    G1Projective::generator() * log,
+                    "G1, {what}"
+                );
+                assert_eq!(
+                    backend.sum_g2(g2, &[Scalars::Elements(&scalars)]).unwrap(),
+                    G2Projective::generator() * log,
+                    "G2, {what}"
+                );
             }
+        }
+    }
+}
+
+/// A witness's variables, a few elements that happen to be bits among them, as scalars: all of them, or those selected; behind
+/// scalars that are elements.
+fn sums_of_variables_are_right(backend: &dyn Backend) {
+    for count in LENGTHS {
+        let bit = |i: usize, step: usize| u64::from(i.is_multiple_of(step));
+        let words = |f: &dyn Fn(usize) -> u64| -> Vec<u64> {
+            let mut words = vec![0; count.div_ceil(64)];
+            (0..count).for_each(|i| words[i / 64] |= f(i) << (i % 64));
+            words
+        };
+        let (mask, selected) = (words(&|i| bit(i, 5)), words(&|i| bit(i, 2) | bit(i, 3)));
+        let bits = words(&|i| bit(i, 3) & (1 - bit(i, 5)));
+        let ranks: Vec<u32> =
+            mask.iter().scan(0, |rank, word| Some(std::mem::replace(rank, *rank + word.count_ones()))).collect();
+        let elements: Vec<Fr> = (0..count.div_ceil(5)).map(|i| -Fr::from(i as u64) + Fr::from(2)).collect();
+        let head = [Fr::ONE, Fr::from(77)];
+        for selected in [None, Some(&selected[..])] {
+            let variables = Variables::new(count, (&bits, &mask, &ranks), &elements, selected).unwrap();
+            let runs = [Scalars::Elements(&head), Scalars::Variables(variables)];
+            let scalars = expand(&runs);
+            let multiples: Vec<Fr> = (0..scalars.len()).map(|i| Fr::from(i as u64 + 3)).collect();
+            let log: Fr = multiples.iter().zip(&scalars).map(|(m, s)| *m * s).sum();
+            let g1 = multiples.iter().map(|m| G1Affine::from(G1Projective::generator() * m).to_uncompressed());
+            let g2 = multiples.iter().map(|m| G2Affine::from(G2Projective::generator() * m).to_uncompressed());
+            let (g1, g2): (Vec<u8>, Vec<u8>) = (g1.flatten().collect(), g2.flatten().collect());
+            let g1_sum = backend.sum_g1(G1Bases::new(&g1).unwrap(), &runs).unwrap();
+            let g2_sum = backend.sum_g2(G2Bases::new(&g2).unwrap(), &runs).unwrap();
+            assert_eq!(g1_sum, G1Projective::generator() * log, "{}, {count} variables", backend.name());
+            assert_eq!(g2_sum, G2Projective::generator() * log, "{}, {count} variables", backend.name());
         }
     }
 }
@@ -140,7 +182,11 @@ fn long_g1_sums_are_right(backend: &dyn Backend) {
     let bases = G1Bases::new(&bytes).unwrap();
     for (name, scalars) in scalar_patterns(LONG) {
         let log = repeated_log(DISTINCT, &scalars);
-        assert_eq!(backend.sum_g1(bases, &scalars).unwrap(), G1Projective::generator() * log, "{name}");
+        assert_eq!(
+            backend.sum_g1(bases, &[Scalars::Elements(&scalars)]).unwrap(),
+            G1Projective::generator() * log,
+            "{name}"
+        );
     }
 }
 
@@ -152,7 +198,11 @@ fn long_g2_sums_are_right(backend: &dyn Backend) {
     for (name, scalars) in scalar_patterns(LONG) {
         if ["one", "mostly bits", "random"].contains(&name) {
             let log = repeated_log(DISTINCT, &scalars);
-            assert_eq!(backend.sum_g2(bases, &scalars).unwrap(), G2Projective::generator() * log, "{name}");
+            assert_eq!(
+                backend.sum_g2(bases, &[Scalars::Elements(&scalars)]).unwrap(),
+                G2Projective::generator() * log,
+                "{name}"
+            );
         }
     }
 }
@@ -168,6 +218,13 @@ fn unequal_lengths_are_errors(backend: &dyn Backend) {
 fn cpu_sums() {
     sums_equal_reference(&CpuBackend);
     sums_equal_reference(&PortableCpu);
+}
+
+#[test]
+fn sums_of_variables() {
+    sums_of_variables_are_right(&Reference);
+    sums_of_variables_are_right(&CpuBackend);
+    sums_of_variables_are_right(&PortableCpu);
 }
 
 #[test]

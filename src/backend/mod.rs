@@ -3,12 +3,14 @@
 pub mod bases;
 pub mod cpu;
 pub mod reference;
+pub mod scalars;
 
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 
 use crate::error::{Fault, Result};
 use crate::fail;
 use bases::{G1Bases, G2Bases};
+use scalars::Scalars;
 
 /// The operations of a Groth16 prover that depend on the device.
 pub trait Backend: Send + Sync {
@@ -22,20 +24,21 @@ pub trait Backend: Send + Sync {
     /// Unequal lengths, more rows than the field has roots of unity for, and the device's own failures.
     fn quotient(&self, a: Vec<Fr>, b: Vec<Fr>, c: Vec<Fr>) -> Result<Vec<Fr>>;
 
-    /// `sum(scalars[i] * bases[i])` in G1.
+    /// The sum of each scalar times its base, in G1; the runs of scalars follow one another.
     ///
     /// # Errors
     /// Unequal lengths, and the device's own failures.
-    fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Fr]) -> Result<G1Projective>;
+    fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective>;
 
     /// The same in G2.
     ///
     /// # Errors
     /// As [`Backend::sum_g1`].
-    fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Fr]) -> Result<G2Projective>;
+    fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G2Projective>;
 }
 
-fn check_lengths(bases: usize, scalars: usize) -> Result<()> {
+fn check_lengths(bases: usize, scalars: &[Scalars<'_>]) -> Result<()> {
+    let scalars = scalars::total(scalars);
     if bases != scalars {
         fail!(Fault::Internal, "sum over {bases} bases and {scalars} scalars: expected equally many");
     }

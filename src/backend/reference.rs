@@ -5,6 +5,7 @@ use ff::{Field, PrimeField};
 use group::Group;
 
 use super::bases::{G1Bases, G2Bases};
+use super::scalars::{expand, Scalars};
 use super::{check_lengths, Backend};
 use crate::error::{Fault, OrFault, Result};
 
@@ -47,9 +48,9 @@ impl Backend for Reference {
         Ok(product[n..2 * n - 1].to_vec())
     }
 
-    fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Fr]) -> Result<G1Projective> {
-        check_lengths(bases.len(), scalars.len())?;
-        scalars.iter().enumerate().try_fold(G1Projective::identity(), |acc, (i, s)| {
+    fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {
+        check_lengths(bases.len(), scalars)?;
+        expand(scalars).iter().enumerate().try_fold(G1Projective::identity(), |acc, (i, s)| {
             let point = Option::<G1Affine>::from(G1Affine::from_uncompressed(bases.point(i)));
             Ok(acc
                 + point
@@ -59,9 +60,9 @@ impl Backend for Reference {
         })
     }
 
-    fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Fr]) -> Result<G2Projective> {
-        check_lengths(bases.len(), scalars.len())?;
-        scalars.iter().enumerate().try_fold(G2Projective::identity(), |acc, (i, s)| {
+    fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G2Projective> {
+        check_lengths(bases.len(), scalars)?;
+        expand(scalars).iter().enumerate().try_fold(G2Projective::identity(), |acc, (i, s)| {
             let point = Option::<G2Affine>::from(G2Affine::from_uncompressed(bases.point(i)));
             Ok(acc
                 + point

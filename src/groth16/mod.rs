@@ -17,7 +17,7 @@ use bellperson::groth16::{Proof, VerifyingKey};
 use blstrs::{Bls12, G1Projective, G2Projective};
 use group::{prime::PrimeCurveAffine, Curve};
 
-use crate::backend::Backend;
+use crate::backend::{scalars::Scalars, Backend};
 use crate::error::{Fault, Result};
 use crate::fail;
 use crate::report::{Phase, Timings};
@@ -69,19 +69,22 @@ pub fn sums(
 
     let h = timings.time(Phase::Quotient, rows as u64, || backend.quotient(a, b, c))?;
     rows_freed();
-    let sum_h = timings.time(Phase::SumH, h.len() as u64, || backend.sum_g1(srs.h(), &h))?;
+    let sum_h = timings.time(Phase::SumH, h.len() as u64, || backend.sum_g1(srs.h(), &[Scalars::Elements(&h)]))?;
     drop(h);
-    let sum_l = timings.time(Phase::SumL, aux.len() as u64, || backend.sum_g1(srs.l(), &aux))?;
+    let sum_l = timings.time(Phase::SumL, aux.len() as u64, || backend.sum_g1(srs.l(), &[Scalars::Elements(&aux)]))?;
 
     let mut query = inputs.clone();
     a_aux_density.select_onto(&aux, &mut query);
-    let sum_a = timings.time(Phase::SumA, query.len() as u64, || backend.sum_g1(srs.a(), &query))?;
+    let sum_a =
+        timings.time(Phase::SumA, query.len() as u64, || backend.sum_g1(srs.a(), &[Scalars::Elements(&query)]))?;
     query.clear();
     b_input_density.select_onto(&inputs, &mut query);
     b_aux_density.select_onto(&aux, &mut query);
     drop(aux);
-    let sum_b_g1 = timings.time(Phase::SumBG1, query.len() as u64, || backend.sum_g1(srs.b_g1(), &query))?;
-    let sum_b_g2 = timings.time(Phase::SumBG2, query.len() as u64, || backend.sum_g2(srs.b_g2(), &query))?;
+    let sum_b_g1 =
+        timings.time(Phase::SumBG1, query.len() as u64, || backend.sum_g1(srs.b_g1(), &[Scalars::Elements(&query)]))?;
+    let sum_b_g2 =
+        timings.time(Phase::SumBG2, query.len() as u64, || backend.sum_g2(srs.b_g2(), &[Scalars::Elements(&query)]))?;
     Ok(Sums { h: sum_h, l: sum_l, a: sum_a, b_g1: sum_b_g1, b_g2: sum_b_g2 })
 }
 

@@ -1,6 +1,7 @@
 //! The CPU backend: everything on the rayon pool it is called from.
 
 pub mod affine;
+mod classify;
 pub mod curve;
 pub mod field;
 #[cfg(target_arch = "x86_64")]
@@ -12,6 +13,7 @@ mod quotient;
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 
 use super::bases::{G1Bases, G2Bases, G1_BYTES, G2_BYTES};
+use super::scalars::Scalars;
 use super::{check_lengths, Backend};
 use crate::error::Result;
 use curve::{G1, G2};
@@ -43,8 +45,8 @@ impl Backend for CpuBackend {
         PortableCpu.quotient(a, b, c)
     }
 
-    fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Fr]) -> Result<G1Projective> {
-        check_lengths(bases.len(), scalars.len())?;
+    fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {
+        check_lengths(bases.len(), scalars)?;
         #[cfg(target_arch = "x86_64")]
         if has_lanes() {
             return Ok(msm::<ifma::G1Lanes, G1_BYTES>(bases, scalars));
@@ -52,7 +54,7 @@ impl Backend for CpuBackend {
         PortableCpu.sum_g1(bases, scalars)
     }
 
-    fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Fr]) -> Result<G2Projective> {
+    fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G2Projective> {
         PortableCpu.sum_g2(bases, scalars)
     }
 }
@@ -66,13 +68,13 @@ impl Backend for PortableCpu {
         quotient::quotient(a, b, c)
     }
 
-    fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Fr]) -> Result<G1Projective> {
-        check_lengths(bases.len(), scalars.len())?;
+    fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {
+        check_lengths(bases.len(), scalars)?;
         Ok(msm::<Portable<G1>, G1_BYTES>(bases, scalars))
     }
 
-    fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Fr]) -> Result<G2Projective> {
-        check_lengths(bases.len(), scalars.len())?;
+    fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G2Projective> {
+        check_lengths(bases.len(), scalars)?;
         Ok(msm::<Portable<G2>, G2_BYTES>(bases, scalars))
     }
 }

@@ -7,14 +7,16 @@
 use std::marker::PhantomData;
 
 use blstrs::Scalar as Fr;
-use ff::{Field, PrimeField};
+use ff::PrimeField;
 use group::Group;
 use rayon::prelude::*;
 
 use super::affine::{Affine, BatchAdder};
+use super::classify::{count_full, for_each_block, Block};
 use super::curve::Curve;
 use super::field::BaseField;
 use crate::backend::bases::RawBases;
+use crate::backend::scalars::{total, Scalars};
 
 /// A group as sums see it: points in some representation, and who adds them.
 pub trait SumGroup: Copy + Send + Sync + 'static {
@@ -76,59 +78,22 @@ const CHUNK: usize = 1 << 18;
 const GROUP: usize = 1 << 12;
 /// Buckets per parallel task within one window.
 const BUCKETS_PER_TASK: usize = 1 << 10;
-/// Scalars per parallel task of the classification.
-const SCALARS_PER_TASK: usize = 1 << 14;
-
-/// Scalars that are classified at a time: their index lists take at most 16 MB.
-const BLOCK: usize = 1 << 22;
-
-/// `sum(scalars[i] * bases[i])`.
+/// The sum of each scalar times its base.
 ///
 /// # Panics
 /// When the lengths differ: callers compare them first.
-pub fn msm<G: SumGroup, const SIZE: usize>(bases: RawBases<'_, SIZE>, scalars: &[Fr]) -> G::Projective {
-    assert_eq!(bases.len(), scalars.len(), "one base per scalar");
+pub fn msm<G: SumGroup, const SIZE: usize>(bases: RawBases<'_, SIZE>, scalars: &[Scalars<'_>]) -> G::Projective {
+    assert_eq!(bases.len(), total(scalars), "one base per scalar");
     let mut buckets = Buckets::<G>::new(Windows::for_length(count_full(scalars)));
     let mut ones_sum = G::Projective::identity();
-    for (b, scalars) in scalars.chunks(BLOCK).enumerate() {
-        let bases = bases.slice(b * BLOCK..b * BLOCK + scalars.len());
-        let (ones, full) = classify(scalars);
-        ones_sum += sum_selected::<G, SIZE>(bases, &ones);
-        for chunk in full.chunks(CHUNK) {
-            buckets.add(bases, scalars, chunk);
+    for_each_block(scalars, |Block { first, len, classes, elements }| {
+        let bases = bases.slice(first..first + len);
+        ones_sum += sum_selected::<G, SIZE>(bases, &classes.ones);
+        for (full, places) in classes.full.chunks(CHUNK).zip(classes.places.chunks(CHUNK)) {
+            buckets.add(bases, full, elements, places);
         }
-    }
+    });
     ones_sum + buckets.sum()
-}
-
-fn is_full(scalar: &Fr) -> bool {
-    *scalar != Fr::ZERO && *scalar != Fr::ONE
-}
-
-fn count_full(scalars: &[Fr]) -> usize {
-    scalars.par_chunks(SCALARS_PER_TASK).map(|chunk| chunk.iter().filter(|s| is_full(s)).count()).sum()
-}
-
-/// Indices of the scalars that are one, and of those that are neither zero nor one.
-fn classify(scalars: &[Fr]) -> (Vec<u32>, Vec<u32>) {
-    let parts: Vec<(Vec<u32>, Vec<u32>)> = scalars
-        .par_chunks(SCALARS_PER_TASK)
-        .enumerate()
-        .map(|(task, chunk)| {
-            let (mut ones, mut full) = (Vec::new(), Vec::new());
-            for (i, s) in chunk.iter().enumerate() {
-                let index = (task * SCALARS_PER_TASK + i) as u32;
-                if *s == Fr::ONE {
-                    ones.push(index);
-                } else if is_full(s) {
-                    full.push(index);
-                }
-            }
-            (ones, full)
-        })
-        .collect();
-    let (ones, full): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-    (ones.concat(), full.concat())
 }
 
 /// Sum of the bases at `indices`, as affine addition trees.
@@ -253,11 +218,11 @@ impl<G: SumGroup> Buckets<G> {
         Self { windows, points: vec![G::Point::default(); windows.count * windows.buckets()] }
     }
 
-    /// Adds `scalars[i] * bases[i]` for each index of the chunk.
-    fn add<const SIZE: usize>(&mut self, bases: RawBases<'_, SIZE>, scalars: &[Fr], chunk: &[u32]) {
+    /// Adds `elements[place] * bases[index]` for each index and place.
+    fn add<const SIZE: usize>(&mut self, bases: RawBases<'_, SIZE>, indices: &[u32], elements: &[Fr], places: &[u32]) {
         let windows = self.windows;
-        let points: Vec<_> = G::decode(bases, chunk);
-        let prepared: Vec<_> = chunk.par_iter().map(|i| windows.prepare(&scalars[*i as usize])).collect();
+        let points: Vec<_> = G::decode(bases, indices);
+        let prepared: Vec<_> = places.par_iter().map(|place| windows.prepare(&elements[*place as usize])).collect();
         self.points.par_chunks_mut(windows.buckets()).enumerate().for_each(|(w, buckets)| {
             SortedDigits::new(&windows, w, &prepared).add_to::<G>(buckets, &points);
         });
@@ -413,6 +378,7 @@ fn running_sum<G: SumGroup>(points: &[G::Point]) -> G::Projective {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ff::Field;
     use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
 
     #[test]
