@@ -89,7 +89,7 @@ fn sealed_8mib_sectors_are_sound() {
 }
 
 #[test]
-#[ignore = "seals 8 MiB with 262,144 synthetic vanilla proofs: half an hour of CPU time"]
+#[ignore = "seals 8 MiB with 262,144 synthetic vanilla proofs: half an hour of CPU time, 19 GB"]
 fn sealed_synthetic_8mib_sectors_are_sound() {
     assert_8mib_sound(StackedDrg8MiBV1_1_Feat_SyntheticPoRep);
 }

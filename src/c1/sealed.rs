@@ -34,7 +34,7 @@ const MAX_SECTOR_BYTES: u64 = 8 << 20;
 /// does not repeat.
 ///
 /// 2 KiB takes a second. A synthetic sector of 8 MiB has as many synthetic challenges as nodes, 262,144, and filecoin-proofs makes
-/// and verifies a vanilla proof of each: expect half an hour of CPU time and several GB of memory.
+/// and verifies a vanilla proof of each: expect half an hour of CPU time and 19 GB of memory.
 ///
 /// # Errors
 /// [`Fault::Usage`] for larger sectors and non-interactive proof types; [`Fault::Internal`] where filecoin-proofs fails, as

@@ -2,12 +2,16 @@
 
 use super::Sink;
 use crate::c1::{self, Format, SampleOptions};
+use crate::circuit::proof_type::{is_synthetic, sector_bytes};
 use crate::cli::options::{Destination, Sample};
 use crate::cli::{terminal, Terminal};
 use crate::error::Result;
 
 pub fn run(options: &Sample, terminal: &Terminal) -> Result<()> {
     let sink = Sink::check(&options.destination)?;
+    if options.sealed && is_synthetic(options.proof) && sector_bytes(options.proof) > 2 << 10 {
+        terminal.note("filecoin-proofs makes and verifies a vanilla proof for every node: half an hour and 19 GB of memory");
+    }
     let c1 = if options.sealed {
         c1::sealed(options.proof, &options.sample)?
     } else {
