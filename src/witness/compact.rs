@@ -114,19 +114,28 @@ impl CompactWitness {
     /// # Errors
     /// [`Fault::Internal`] where the parts are not of the layout's lengths, or a bit stands where the layout has an element.
     pub fn new(layout: Arc<Layout>, inputs: Vec<Fr>, bits: &[u64], wide: Vec<Fr>) -> Result<Self> {
-        let words = layout.aux.div_ceil(64);
-        if bits.len() != words || wide.len() != layout.wide {
+        Self::from_padded(layout, inputs, padded(bits), wide)
+    }
+
+    /// As [`CompactWitness::new`], with `bits` already padded: they are kept, not copied.
+    ///
+    /// # Errors
+    /// As [`CompactWitness::new`], and where the padding is not zero.
+    pub fn from_padded(layout: Arc<Layout>, inputs: Vec<Fr>, bits: Vec<u64>, wide: Vec<Fr>) -> Result<Self> {
+        if bits.len() != layout.mask.len() || wide.len() != layout.wide {
             fail!(
                 Fault::Internal,
-                "witness of {} words and {} elements, its layout has {words} and {}",
+                "witness of {} words, {PADDING} at both ends included, and {} elements; its layout has {} and {}",
                 bits.len(),
                 wide.len(),
+                layout.mask.len(),
                 layout.wide
             );
         }
-        let bits = padded(bits);
-        let past = if layout.aux.is_multiple_of(64) { 0 } else { bits[PADDING + words - 1] >> (layout.aux % 64) };
-        if past != 0 || bits.iter().zip(&layout.mask).any(|(bits, mask)| bits & mask != 0) {
+        let end = PADDING + layout.aux / 64;
+        let past = bits[end] >> (layout.aux % 64) != 0 || bits[end + 1..].iter().any(|word| *word != 0);
+        let before = bits[..PADDING].iter().any(|word| *word != 0);
+        if past || before || bits.iter().zip(&layout.mask).any(|(bits, mask)| bits & mask != 0) {
             fail!(Fault::Internal, "a bit of the witness stands where its layout has none");
         }
         Ok(Self { layout, inputs, bits, wide })

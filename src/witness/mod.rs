@@ -5,6 +5,7 @@
 
 mod compact;
 mod density;
+pub mod porep;
 
 pub use compact::{CompactWitness, Layout, PADDING};
 pub use density::Density;
