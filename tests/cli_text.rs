@@ -12,7 +12,7 @@ fn help_lists_subcommands_exit_codes_and_environment() {
     let place = Place::new();
     let help = place.run("--help");
     let text = help.ok();
-    for name in ["prove", "verify", "inspect", "sample", "params", "devices", "completions", "man"] {
+    for name in ["prove", "verify", "inspect", "sample", "constraints", "params", "devices", "completions", "man"] {
         assert!(text.lines().any(|line| line.trim_start().starts_with(name)), "{name} not in:\n{text}");
     }
     for (_, code, meaning) in Fault::TABLE {
@@ -53,6 +53,8 @@ fn usage_errors_exit_with_2_and_suggest() {
     place.run("sample -o x").fails(2, "--sector-size");
     place.run("sample -o x --sector-size 3KiB").fails(2, "2KiB");
     place.run("verify - --c1 -").fails(2, "not both");
+    place.run("constraints").fails(2, "--sector-size");
+    place.run("constraints x --sector-size 2KiB").fails(2, "cannot be used with");
     place.run("man prov").fails(2, "prove");
 }
 

@@ -3,6 +3,7 @@
 mod check;
 pub mod hash;
 pub mod limits;
+mod partition;
 mod porep;
 pub mod proof_type;
 pub mod raw;
@@ -16,6 +17,8 @@ use filecoin_proofs::{
 };
 use storage_proofs_porep::stacked::StackedCircuit;
 
+pub use partition::Partition;
+pub(crate) use partition::{Challenge, Column, Level};
 pub use porep::{PoRep, Shape};
 
 /// Registered seal proof type, as filecoin-proofs-api names it.

@@ -7,6 +7,7 @@ use filecoin_proofs::{
     parameters::setup_params,
     types::{MerkleTreeTrait, PoRepConfig},
 };
+use rayon::prelude::*;
 use storage_proofs_core::{
     compound_proof::{self, CompoundProof},
     drgraph::Graph,
@@ -18,7 +19,8 @@ use super::{
     check::{self, Inputs},
     hash::field_element,
     proof_type::{is_non_interactive, non_interactive_message, proof_name, sector_bytes, sector_size_name},
-    CircuitIdentity, PartitionCircuit, SealProof, Statement, TreeDomain, VanillaProofs,
+    raw::{self, ChallengeProof},
+    CircuitIdentity, Partition, PartitionCircuit, SealProof, Statement, TreeDomain, VanillaProofs,
 };
 use crate::{
     error::{Fault, OrFault, Result},
@@ -211,6 +213,23 @@ impl PoRep {
             let circuit = Compound::circuit(&inputs, (), partition, params, Some(k)).or_fault(Fault::Input, message)?;
             Ok(wrap(Box::new(circuit)))
         })
+    }
+
+    /// The values of partition `k` (0-based) from which its witness can be generated without the circuit.
+    ///
+    /// # Errors
+    /// [`Fault::Input`] naming partition, challenge and field where the vanilla proofs are not of this proof type's shape, or a
+    /// node is no element of the field; as [`Partition::new`].
+    pub fn partition(&self, statement: &Statement, vanilla: &VanillaProofs, k: usize) -> Result<Partition> {
+        self.check_partition_index(k)?;
+        let proofs: Vec<ChallengeProof> = with_vanilla!(self, vanilla, (_params, proofs, _wrap) => {
+            let Some(partition) = proofs.get(k) else {
+                fail!(Fault::Input, "partition {k} is missing: the file has {}", proofs.len());
+            };
+            let copy = |(i, p)| raw::to_raw(p).map_err(|e| e.context(format!("partition {k}: challenge {i}")));
+            partition.par_iter().enumerate().map(copy).collect::<Result<_>>()?
+        });
+        Partition::new(&self.shape(), statement, &proofs).map_err(|e| e.context(format!("partition {k}")))
     }
 
     /// Public inputs of partition `k`, without the leading ONE.

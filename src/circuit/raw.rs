@@ -242,9 +242,12 @@ impl VanillaProofs {
 }
 
 /// A typed proof, or any part of it, as its raw counterpart: both have the same bincode.
+///
+/// # Errors
+/// [`Fault::Input`] for a list longer than any legal one (see [`super::limits`]).
 pub(super) fn to_raw<T: Serialize, R: serde::de::DeserializeOwned>(typed: &T) -> Result<R> {
     let bytes = bincode::serialize(typed).or_fault(Fault::Internal, || "serializing a vanilla proof".into())?;
-    bincode::deserialize(&bytes).or_fault(Fault::Internal, || "copying a vanilla proof".into())
+    bincode::deserialize(&bytes).or_fault(Fault::Input, || "copying a vanilla proof".into())
 }
 
 type TreeProof<T> = TypedMerkleProof<

@@ -45,6 +45,8 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Fabricate a C1 file that satisfies the circuit: a test vector, no proof of storage
     Sample(SampleArgs),
+    /// Say what a circuit's constraints consist of; take them from the circuit where they are not cached yet
+    Constraints(ConstraintsArgs),
     /// List, check or generate parameter files
     #[command(subcommand)]
     Params(ParamsCommand),
@@ -221,6 +223,32 @@ pub struct SampleArgs {
     pub sealed: bool,
 }
 
+#[derive(Debug, clap::Args)]
+pub struct ConstraintsArgs {
+    /// C1 file whose circuit it is, or `-` for standard input
+    #[arg(required_unless_present = "sector_size", conflicts_with = "sector_size")]
+    pub file: Option<PathBuf>,
+    /// Sector size whose circuit it is
+    #[arg(long, value_enum, ignore_case = true, value_name = "SIZE")]
+    pub sector_size: Option<SectorSize>,
+    /// Proof type, for files that carry none, e.g. StackedDrg32GiBV1_1
+    #[arg(long, value_name = "TYPE", value_parser = values::seal_proof(), hide_possible_values = true)]
+    pub registered_proof: Option<SealProof>,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Where what is computed once for a circuit is kept.
+#[derive(Debug, clap::Args)]
+pub struct CacheArgs {
+    /// Folder in which circuits' constraints are kept [default: CUZK_CACHE, else cuzk in the user's cache folder]
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum ParamsCommand {
     /// List the parameter files of a folder
@@ -342,7 +370,8 @@ fn after_help() -> String {
         "\nEnvironment:\n  \
          FIL_PROOFS_PARAMETER_CACHE  folder of official parameters, where --params is not given\n  \
          XDG_DATA_HOME               development parameters are kept under it [~/.local/share]\n  \
-         XDG_CACHE_HOME              digests of parameter files are remembered under it [~/.cache]\n  \
+         CUZK_CACHE                  circuits' constraints are kept in it, where --cache is not given\n  \
+         XDG_CACHE_HOME              or under it, with digests of parameter files [~/.cache]\n  \
          CUZK_LIBCUDA                path of the CUDA driver library to use\n  \
          NO_COLOR                    no colour",
     );

@@ -7,7 +7,7 @@ use super::Terminal;
 use crate::batch::ShardEnvironment;
 
 /// Variables of the `CUZK_` family that something reads, here or in `gpu`.
-const KNOWN: [&str; 1] = ["CUZK_LIBCUDA"];
+const KNOWN: [&str; 2] = ["CUZK_CACHE", "CUZK_LIBCUDA"];
 
 /// What the environment says. An empty variable counts as unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Environment {
     pub data_home: Option<PathBuf>,
     /// XDG_CACHE_HOME, else ~/.cache
     pub cache_home: Option<PathBuf>,
+    /// CUZK_CACHE
+    pub cache: Option<PathBuf>,
     /// NO_COLOR
     pub no_color: bool,
     /// What Slurm and Kubernetes say about this task of an array.
@@ -40,6 +42,7 @@ impl Environment {
                 Some("FIL_PROOFS_PARAMETER_CACHE") => read.parameter_cache = Some(value.into()),
                 Some("XDG_DATA_HOME") => data = Some(PathBuf::from(value)),
                 Some("XDG_CACHE_HOME") => cache = Some(PathBuf::from(value)),
+                Some("CUZK_CACHE") => read.cache = Some(value.into()),
                 Some("HOME") => home = Some(PathBuf::from(value)),
                 Some("NO_COLOR") => read.no_color = true,
                 Some(name) if read.shard.set(name, &value.to_string_lossy()) => {}

@@ -68,6 +68,7 @@ pub fn run(options: Options, terminal: &Terminal) -> Result<()> {
         Task::Verify(options) => run::verify::run(&options, terminal),
         Task::Inspect(options) => run::inspect::run(&options),
         Task::Sample(options) => run::sample::run(&options, terminal),
+        Task::Constraints(options) => run::constraints::run(&options, terminal),
         Task::ParamsList { parameters, json } => run::params::list(&parameters, json),
         Task::ParamsCheck { parameters, proof, full } => run::params::check(&parameters, proof, full, terminal),
         Task::ParamsGenerate { parameters, proof } => run::params::generate(&parameters, proof, terminal),

@@ -37,6 +37,7 @@ pub enum Task {
     Verify(Verify),
     Inspect(Inspect),
     Sample(Sample),
+    Constraints(Constraints),
     ParamsList { parameters: Source, json: bool },
     ParamsCheck { parameters: Source, proof: Option<SealProof>, full: bool },
     ParamsGenerate { parameters: Source, proof: SealProof },
@@ -102,6 +103,21 @@ pub struct Sample {
     pub destination: Destination,
 }
 
+#[derive(Debug)]
+pub struct Constraints {
+    pub circuit: CircuitOf,
+    /// Folder for cache files; `None` where there is none.
+    pub cache: Option<PathBuf>,
+    pub json: bool,
+}
+
+/// Which circuit.
+#[derive(Debug)]
+pub enum CircuitOf {
+    C1File { input: Input, read: ReadOptions },
+    Proof(SealProof),
+}
+
 /// Where bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
@@ -141,6 +157,7 @@ impl Options {
                 json: args.json,
             }),
             Command::Sample(args) => Task::Sample(sample(args)?),
+            Command::Constraints(args) => Task::Constraints(constraints(args, environment)?),
             Command::Params(ParamsCommand::List { folder, json }) => {
                 Task::ParamsList { parameters: parameters(folder, false, environment)?, json }
             }
@@ -281,6 +298,27 @@ fn sample(args: args::SampleArgs) -> Result<Sample> {
         },
         destination: destination(args.output, args.force),
     })
+}
+
+fn constraints(args: args::ConstraintsArgs, environment: &Environment) -> Result<Constraints> {
+    let circuit = match (args.file, args.sector_size) {
+        (Some(file), _) => {
+            let read = ReadOptions { proof: args.registered_proof, ..ReadOptions::default() };
+            CircuitOf::C1File { input: input(file), read }
+        }
+        (None, Some(_)) if args.registered_proof.is_some() => {
+            fail!(Fault::Usage, "--registered-proof goes with a C1 file; --sector-size alone says which circuit")
+        }
+        (None, Some(size)) => CircuitOf::Proof(default_proof(size.bytes())?),
+        (None, None) => fail!(Fault::Usage, "a C1 file or --sector-size is needed"),
+    };
+    Ok(Constraints { circuit, cache: cache_folder(args.cache, environment), json: args.json })
+}
+
+/// Where circuits' constraints are kept: the flag, CUZK_CACHE, the user's cache folder; `None` where there is no home folder.
+fn cache_folder(args: args::CacheArgs, environment: &Environment) -> Option<PathBuf> {
+    let users = || environment.cache_home.as_ref().map(|home| home.join("cuzk"));
+    args.cache.or_else(|| environment.cache.clone()).or_else(users)
 }
 
 fn input(path: PathBuf) -> Input {
@@ -425,8 +463,24 @@ mod tests {
     }
 
     #[test]
+    fn the_cache_folder_is_the_flag_then_the_variable_then_the_users() {
+        let folder = |line: &str, environment: &Environment| match task(line, environment).unwrap() {
+            Task::Constraints(options) => options.cache,
+            other => panic!("{other:?}"),
+        };
+        let line = "cuzk constraints --sector-size 2KiB";
+        let users = Environment { cache_home: Some("/c".into()), ..Environment::default() };
+        let named = Environment { cache: Some("/n".into()), ..users.clone() };
+        assert_eq!(folder(line, &Environment::default()), None);
+        assert_eq!(folder(line, &users), Some("/c/cuzk".into()));
+        assert_eq!(folder(line, &named), Some("/n".into()));
+        assert_eq!(folder(&format!("{line} --cache f"), &named), Some("f".into()));
+    }
+
+    #[test]
     fn contradictions_are_usage_errors() {
         for line in [
+            "cuzk constraints --sector-size 2KiB --registered-proof StackedDrg2KiBV1_1",
             "cuzk verify - --c1 -",
             "cuzk sample -o x --sector-size 2KiB --registered-proof StackedDrg8MiBV1_1",
             "cuzk prove Cargo.toml -o ./Cargo.toml --force",

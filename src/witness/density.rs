@@ -9,6 +9,20 @@ pub struct Density {
 }
 
 impl Density {
+    /// The first `len` bits of `words`, lowest bit first. What lies past them is not looked at.
+    ///
+    /// # Panics
+    /// When there are fewer bits than that.
+    pub fn from_words(mut words: Vec<u64>, len: usize) -> Self {
+        assert!(words.len() >= len.div_ceil(64), "{} words for {len} bits", words.len());
+        words.truncate(len.div_ceil(64));
+        if let (Some(last), true) = (words.last_mut(), !len.is_multiple_of(64)) {
+            *last &= (1 << (len % 64)) - 1;
+        }
+        let ones = words.iter().map(|word| word.count_ones() as usize).sum();
+        Self { words, len, ones }
+    }
+
     /// Appends a bit.
     pub fn push(&mut self, bit: bool) {
         if self.len.is_multiple_of(64) {
@@ -83,6 +97,12 @@ mod tests {
             density.select_onto(&values, &mut selected);
             assert_eq!(selected, expected);
             assert_eq!((density.count_ones(), density.len()), (expected.len(), len));
+            let mut words = density.words.clone();
+            assert_eq!(Density::from_words(words.clone(), len), density);
+            // Bits past the end do not count.
+            words.push(u64::MAX);
+            words[len / 64] |= u64::MAX << (len % 64);
+            assert_eq!(Density::from_words(words, len), density);
             assert!(!density.get(len));
             if len > 1 {
                 density.set(1);

@@ -3,8 +3,11 @@
 //! The circuit is run once. Each row's linear combinations of A and B are evaluated and dropped as they come; C is never
 //! looked at, since for a satisfying witness c = a * b in every row (and a proof of an unsatisfied one does not verify).
 
+mod compact;
 mod density;
+pub mod porep;
 
+pub use compact::{CompactWitness, Layout, PADDING};
 pub use density::Density;
 
 use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};

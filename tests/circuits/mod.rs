@@ -3,6 +3,7 @@
 // Each test binary compiles these files and uses a part of them.
 #![allow(dead_code)]
 
+pub mod blocks;
 pub mod rows;
 
 use bellperson::{Circuit, ConstraintSystem, LinearCombination, SynthesisError, Variable};

@@ -2,6 +2,7 @@
 
 pub mod batch;
 mod c1_file;
+pub mod constraints;
 pub mod devices;
 pub mod inspect;
 mod machine;

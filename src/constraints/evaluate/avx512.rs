@@ -1,0 +1,69 @@
+//! The lanes in one register, for processors with AVX-512BW.
+
+use std::arch::x86_64::{
+    __m512i, _mm512_mask_add_epi8, _mm512_mask_storeu_epi8, _mm512_set1_epi8, _mm512_setzero_si512, _pdep_u64,
+};
+
+use super::lanes::Lanes;
+use super::operands::Operands;
+use super::tile::{evaluate, Piece};
+use crate::constraints::tables::Tables;
+
+pub(super) struct Avx512(__m512i);
+
+/// Does the processor have all that [`evaluate_avx512`] is compiled for?
+pub(super) fn available() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("adx")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("lzcnt")
+}
+
+impl Lanes for Avx512 {
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Self(_mm512_setzero_si512())
+    }
+
+    #[inline(always)]
+    unsafe fn add(&mut self, mask: u64, value: i8) {
+        self.0 = _mm512_mask_add_epi8(self.0, mask, self.0, _mm512_set1_epi8(value));
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, values: &mut [i8]) {
+        // Only the lanes in the mask touch memory.
+        _mm512_mask_storeu_epi8(values.as_mut_ptr(), u64::MAX >> (64 - values.len()), self.0);
+    }
+
+    #[inline(always)]
+    unsafe fn deposit(bits: u64, mask: u64) -> u64 {
+        _pdep_u64(bits, mask)
+    }
+}
+
+/// [`evaluate`] compiled for what [`available`] asks for.
+///
+/// # Safety
+/// That of [`evaluate`], and [`available`] says yes.
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,adx,popcnt,lzcnt")]
+pub(super) unsafe fn evaluate_avx512(tables: &Tables, operands: Operands, piece: &mut Piece) {
+    // SAFETY: the caller's.
+    unsafe { evaluate::<Avx512>(tables, operands, piece) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_in_a_register_add_where_the_mask_says() {
+        if available() {
+            // SAFETY: available.
+            unsafe { super::super::lanes::tests::check::<Avx512>() };
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! a = A z and b = B z from the constraints and a compact witness.
+
+mod accumulator;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod lanes;
+mod operands;
+mod tile;
+
+use blstrs::Scalar as Fr;
+use ff::Field;
+use rayon::prelude::*;
+
+use super::row_values::RowValues;
+use super::tables::{part, Instance, Tables, Tile};
+use super::validate::Constraints;
+use crate::error::{Fault, Result};
+use crate::fail;
+use crate::witness::CompactWitness;
+use lanes::Portable;
+use operands::Operands;
+use tile::Piece;
+
+/// Which instructions evaluate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Any processor.
+    Portable,
+    /// AVX-512BW with BMI2 and ADX; the portable ones where the processor lacks any of it.
+    Avx512,
+}
+
+impl Arithmetic {
+    /// The best this processor has.
+    pub fn detect() -> Self {
+        if Self::avx512_available() {
+            Self::Avx512
+        } else {
+            Self::Portable
+        }
+    }
+
+    fn avx512_available() -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return avx512::available();
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
+    /// # Safety
+    /// That of [`tile::evaluate`]; AVX-512 only where it is available.
+    unsafe fn evaluate(self, tables: &Tables, operands: Operands, piece: &mut Piece) {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx512 => avx512::evaluate_avx512(tables, operands, piece),
+                _ => tile::evaluate::<Portable>(tables, operands, piece),
+            }
+        }
+    }
+}
+
+/// Pieces for each thread: enough that the last ones to finish are near each other.
+const PIECES_PER_THREAD: usize = 8;
+
+impl Constraints {
+    /// The values of A's and B's rows for a witness, on the current rayon pool.
+    ///
+    /// # Errors
+    /// [`Fault::Internal`] where the witness is of another circuit: other numbers of variables, or a first input that is not 1.
+    pub fn evaluate(&self, witness: &CompactWitness) -> Result<[RowValues; 2]> {
+        let mut values = <[RowValues; 2]>::default();
+        self.evaluate_into(witness, Arithmetic::detect(), &mut values)?;
+        Ok(values)
+    }
+
+    /// The same into values whose memory is used again.
+    ///
+    /// # Errors
+    /// As [`Constraints::evaluate`].
+    pub fn evaluate_into(
+        &self,
+        witness: &CompactWitness,
+        arithmetic: Arithmetic,
+        [a, b]: &mut [RowValues; 2],
+    ) -> Result<()> {
+        let tables = self.tables();
+        check_witness(tables, witness)?;
+        let arithmetic = if Arithmetic::avx512_available() { arithmetic } else { Arithmetic::Portable };
+        let operands = Operands::new(witness);
+        let ((a_small, a_wide), (b_small, b_wide)) = (a.reset(tables.rows), b.reset(tables.rows));
+        let mut pieces = self.pieces([a_small, b_small]);
+        // The lists grow where there was room before.
+        if let Some(first) = pieces.first_mut() {
+            first.wide = [a_wide, b_wide];
+        }
+        pieces.par_iter_mut().with_max_len(1).for_each(|piece| {
+            // SAFETY: the tables are those of checked constraints, the witness has their variables, and AVX-512 is here.
+            unsafe { arithmetic.evaluate(tables, operands, piece) }
+        });
+        let (a_wide, b_wide) = pieces.into_iter().map(|piece| piece.wide.into()).unzip();
+        rayon::join(|| a.finish(a_wide), || b.finish(b_wide));
+        Ok(())
+    }
+
+    /// The instances in pieces of about equal cost, with the bytes of their rows. One piece for one thread.
+    fn pieces<'a>(&'a self, [mut a, mut b]: [&'a mut [i8]; 2]) -> Vec<Piece<'a>> {
+        let instances = &self.tables().instances[..];
+        let threads = rayon::current_num_threads();
+        let count = if threads == 1 { 1 } else { threads * PIECES_PER_THREAD };
+        let cost = |instance: &Instance| self.costs()[instance.superchunk as usize];
+        let goal = instances.iter().map(cost).sum::<u64>().div_ceil(count as u64).max(1);
+        let mut pieces = Vec::with_capacity(count);
+        let (mut rest, mut row) = (instances, 0);
+        while !rest.is_empty() {
+            let mut spent = 0;
+            let taken = rest.iter().take_while(|instance| {
+                let more = spent < goal;
+                spent += cost(instance);
+                more
+            });
+            let (here, after) = rest.split_at(taken.count());
+            let end = after.first().map_or(self.tables().rows, |next| next.row as usize);
+            let (a_here, a_after) = a.split_at_mut(end - row);
+            let (b_here, b_after) = b.split_at_mut(end - row);
+            pieces.push(Piece { instances: here, small: [a_here, b_here], wide: Default::default() });
+            (rest, row, a, b) = (after, end, a_after, b_after);
+        }
+        pieces
+    }
+}
+
+fn check_witness(tables: &Tables, witness: &CompactWitness) -> Result<()> {
+    let (inputs, aux) = (witness.inputs().len(), witness.layout().aux());
+    if (inputs, aux) != (tables.inputs, tables.aux) {
+        fail!(
+            Fault::Internal,
+            "a witness of {inputs} inputs and {aux} aux variables for constraints over {} and {}",
+            tables.inputs,
+            tables.aux
+        );
+    }
+    if witness.inputs()[0] != Fr::ONE {
+        fail!(Fault::Internal, "the first input of the witness is not 1");
+    }
+    Ok(())
+}
+
+/// What it costs to evaluate each superchunk, in about nanoseconds. Pieces of equal row counts would not do: field rows, of
+/// which Poseidon has most, take a hundred times as long as others.
+pub(super) fn superchunk_costs(tables: &Tables) -> Vec<u64> {
+    let chunk = |i: u32| part(&tables.tiles, &tables.chunk_starts, i).iter().map(|tile| tile_cost(tables, tile)).sum();
+    let chunks: Vec<u64> = (0..tables.chunks() as u32).map(chunk).collect();
+    let children = |i: u32| part(&tables.children, &tables.superchunk_starts, i);
+    (0..tables.superchunks() as u32)
+        .map(|i| children(i).iter().map(|child| chunks[child.chunk as usize]).sum())
+        .collect()
+}
+
+fn tile_cost(tables: &Tables, tile: &Tile) -> u64 {
+    let of_matrix = |matrix: usize| {
+        let groups: usize = tables.tile_groups(tile, matrix).iter().map(|group| 2 + 2 * usize::from(group.terms)).sum();
+        let entries = tables.tile_entries(tile, matrix).iter();
+        let entries: usize = entries.map(|entry| 40 + 10 * tables.field_row(entry.field_row).len()).sum();
+        (groups + entries) as u64
+    };
+    10 + of_matrix(0) + of_matrix(1)
+}
