@@ -122,9 +122,8 @@ fn quotients_equal_reference(backend: &dyn Backend) {
         let mut rng = ChaCha20Rng::seed_from_u64(rows as u64);
         let a: Vec<_> = (0..rows).map(|_| Fr::random(&mut rng)).collect();
         let b: Vec<_> = (0..rows).map(|_| Fr::random(&mut rng)).collect();
-        let c: Vec<_> = a.iter().zip(&b).map(|(a, b)| *a * b).collect();
-        let expected = Reference.quotient(a.clone(), b.clone(), c.clone()).unwrap();
-        let got = backend.quotient(a, b, c).unwrap();
+        let expected = Reference.quotient(&a, &b).unwrap();
+        let got = backend.quotient(&a, &b).unwrap();
         assert_eq!(got, expected, "{}, {rows} rows", backend.name());
         assert_eq!(got.len(), rows.next_power_of_two() - 1);
     }
@@ -141,7 +140,7 @@ fn long_quotients_divide(backend: &dyn Backend) {
         let x = Fr::random(&mut rng);
         let n = rows.next_power_of_two();
         let [a_x, b_x, c_x] = [&a, &b, &c].map(|values| evaluate_barycentric(values, n, x));
-        let h = backend.quotient(a, b, c).unwrap();
+        let h = backend.quotient(&a, &b).unwrap();
         assert_eq!(h.len(), n - 1);
         let h_x = h.iter().rev().fold(Fr::ZERO, |sum, coefficient| sum * x + coefficient);
         let vanishing = x.pow_vartime([n as u64]) - Fr::ONE;
@@ -211,7 +210,7 @@ fn unequal_lengths_are_errors(backend: &dyn Backend) {
     let bytes = [0u8; 96];
     let error = backend.sum_g1(G1Bases::new(&bytes).unwrap(), &[]).unwrap_err();
     assert!(error.to_string().contains("1 bases and 0 scalars"), "{error}");
-    assert!(backend.quotient(vec![Fr::ONE], vec![], vec![]).is_err());
+    assert!(backend.quotient(&vec![Fr::ONE], &vec![]).is_err());
 }
 
 #[test]

@@ -3,17 +3,19 @@
 mod circuits;
 
 use std::fs::File;
+use std::ops::AddAssign;
 
 use bellperson::groth16::{create_proof, Parameters, Proof};
 use blstrs::{Bls12, G1Affine, G2Affine, Scalar as Fr};
 use circuits::RandomCircuit;
 use cuzk::backend::{cpu::CpuBackend, reference::Reference, Backend};
 use cuzk::circuit::CircuitIdentity;
+use cuzk::constraints::Constraints;
 use cuzk::error::Fault;
-use cuzk::groth16::{check_proofs, prove, verify, Blinding};
+use cuzk::groth16::{check_proofs, prove, verify, Blinding, Circuit};
 use cuzk::report::{Phase, Timings};
 use cuzk::srs::{self, generate::generate, generate::Request, Lookup, Srs};
-use cuzk::witness::synthesize;
+use cuzk::witness::{synthesize, CompactWitness};
 use ff::Field;
 use group::{prime::PrimeCurveAffine, Curve, Group};
 
@@ -33,6 +35,12 @@ fn parameters(circuit: &RandomCircuit) -> (tempfile::TempDir, Srs) {
     (folder, srs)
 }
 
+/// What the prover takes: the circuit's constraints and its witness.
+fn compiled(circuit: &RandomCircuit) -> (Circuit, CompactWitness) {
+    let witness = synthesize(*circuit).unwrap().witness().unwrap();
+    (Circuit::new(Constraints::build(*circuit).unwrap()), witness)
+}
+
 fn bytes(proof: &Proof<Bls12>) -> Vec<u8> {
     let mut bytes = Vec::new();
     proof.write(&mut bytes).unwrap();
@@ -48,8 +56,8 @@ fn equals_bellperson(backend: &dyn Backend, circuit: &RandomCircuit) {
     let theirs = Parameters::<Bls12>::read(File::open(srs.path()).unwrap(), true).unwrap();
     for Blinding { r, s } in [blinding(), Blinding { r: Fr::ZERO, s: Fr::ONE }] {
         let expected = create_proof(*circuit, &theirs, r, s).unwrap();
-        let assignment = synthesize(*circuit).unwrap();
-        let proof = prove(backend, &srs, assignment, &Blinding { r, s }, &Timings::default()).unwrap();
+        let (compiled, witness) = compiled(circuit);
+        let proof = prove(backend, &srs, &compiled, &witness, &Blinding { r, s }, &Timings::default()).unwrap();
         assert_eq!(bytes(&proof), bytes(&expected), "{}, {} rows", backend.name(), circuit.rows);
         check_proofs(srs.vk(), &[proof], &[circuit.public_inputs()]).unwrap();
     }
@@ -70,8 +78,8 @@ fn proofs_equal_bellpersons_at_sizes_around_a_power_of_two() {
 /// A circuit's parameters and a proof that holds for them.
 fn proved(circuit: &RandomCircuit) -> (tempfile::TempDir, Srs, Proof<Bls12>) {
     let (folder, srs) = parameters(circuit);
-    let assignment = synthesize(*circuit).unwrap();
-    let proof = prove(&CpuBackend, &srs, assignment, &blinding(), &Timings::default()).unwrap();
+    let (compiled, witness) = compiled(circuit);
+    let proof = prove(&CpuBackend, &srs, &compiled, &witness, &blinding(), &Timings::default()).unwrap();
     (folder, srs, proof)
 }
 
@@ -135,16 +143,18 @@ fn every_changed_byte_of_a_proof_is_refused_or_does_not_verify() {
 fn a_wrong_value_anywhere_yields_a_proof_that_does_not_verify() {
     let circuit = RandomCircuit { rows: 30, inputs: 2, seed: 4 };
     let (_folder, srs) = parameters(&circuit);
-    let good = synthesize(circuit).unwrap();
+    let (compiled, good) = compiled(&circuit);
+    let (inputs, aux) = (good.inputs().to_vec(), good.expand());
     for spoil in 0..4 {
-        let mut assignment = good.clone();
+        let (mut inputs, mut aux) = (inputs.clone(), aux.clone());
         match spoil {
-            0 => assignment.aux[7] += Fr::ONE,
-            1 => assignment.a[11] += Fr::ONE,
-            2 => assignment.b[12] += Fr::ONE,
-            _ => assignment.inputs[1] += Fr::ONE,
+            0 => aux[7] += Fr::ONE,
+            1 => aux[0] += Fr::from(2),
+            2 => aux.iter_mut().last().unwrap().add_assign(Fr::ONE),
+            _ => inputs[1] += Fr::ONE,
         }
-        let proof = prove(&CpuBackend, &srs, assignment, &blinding(), &Timings::default()).unwrap();
+        let witness = CompactWitness::from_values(inputs, &aux).unwrap();
+        let proof = prove(&CpuBackend, &srs, &compiled, &witness, &blinding(), &Timings::default()).unwrap();
         let error = check_proofs(srs.vk(), &[proof], &[circuit.public_inputs()]).unwrap_err();
         assert_eq!(error.fault(), Fault::Unverified, "case {spoil}");
         assert!(error.to_string().contains("partition 0"), "{error}");
@@ -154,8 +164,8 @@ fn a_wrong_value_anywhere_yields_a_proof_that_does_not_verify() {
 #[test]
 fn parameters_of_another_circuit_are_refused_with_the_query_that_differs() {
     let (_folder, srs) = parameters(&RandomCircuit { rows: 30, inputs: 2, seed: 4 });
-    let other = synthesize(RandomCircuit { rows: 31, inputs: 2, seed: 4 }).unwrap();
-    let error = prove(&CpuBackend, &srs, other, &blinding(), &Timings::default()).unwrap_err();
+    let (other, witness) = compiled(&RandomCircuit { rows: 31, inputs: 2, seed: 4 });
+    let error = prove(&CpuBackend, &srs, &other, &witness, &blinding(), &Timings::default()).unwrap_err();
     assert_eq!(error.fault(), Fault::Parameters);
     assert!(error.to_string().contains("query has 30 points, this circuit needs 31"), "{error}");
 }
@@ -179,7 +189,8 @@ fn every_phase_of_the_prover_is_timed() {
     let circuit = RandomCircuit { rows: 20, inputs: 2, seed: 6 };
     let (_folder, srs) = parameters(&circuit);
     let timings = Timings::default();
-    prove(&CpuBackend, &srs, synthesize(circuit).unwrap(), &blinding(), &timings).unwrap();
+    let (compiled, witness) = compiled(&circuit);
+    prove(&CpuBackend, &srs, &compiled, &witness, &blinding(), &timings).unwrap();
     let json = timings.json(&Default::default()).to_string();
     for phase in [
         Phase::Evaluation,

@@ -6,6 +6,7 @@ use bellperson::groth16::{create_proof, Parameters, Proof};
 use blstrs::{Bls12, Scalar as Fr};
 use cuzk::backend::cpu::CpuBackend;
 use cuzk::groth16::{prove, Blinding};
+use cuzk::pipeline::parameters::Source;
 use cuzk::report::{Progress, Timings};
 use cuzk::srs::Lookup;
 use ff::Field;
@@ -17,13 +18,13 @@ fn the_2kib_proof_equals_bellpersons() {
     let porep = cuzk::circuit::PoRep::new(c1.statement.proof).unwrap();
     let circuit = || porep.circuit(&c1.statement, &c1.vanilla, 0).unwrap();
     let lookup = Lookup { folder: common::dev_params(), folder_source: "tests".into(), recheck: false };
-    let srs = cuzk::pipeline::parameters::Source { lookup, development: true, verdicts: None }
-        .open(&porep, &Progress::silent())
-        .unwrap();
+    let source = Source { lookup, development: true, verdicts: None, cache: None };
+    let srs = source.open(&porep, &Progress::silent()).unwrap();
+    let compiled = source.compile(&porep, &Progress::silent()).unwrap();
+    let witness = compiled.generator.generate(&porep.partition(&c1.statement, &c1.vanilla, 0).unwrap()).unwrap();
 
     let blinding = Blinding { r: Fr::from(27134).invert().unwrap(), s: -Fr::from(17146) };
-    let assignment = cuzk::witness::synthesize(circuit()).unwrap();
-    let ours = prove(&CpuBackend, &srs, assignment, &blinding, &Timings::default()).unwrap();
+    let ours = prove(&CpuBackend, &srs, &compiled.circuit, &witness, &blinding, &Timings::default()).unwrap();
     let mapped = Parameters::<Bls12>::build_mapped_parameters(srs.path().into(), false).unwrap();
     let theirs = create_proof(circuit(), &mapped, blinding.r, blinding.s).unwrap();
 

@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("c1", &["circuit"]),
     ("backend", &["gpu"]),
     ("circuit", &[]),
-    ("constraints", &["witness"]),
+    ("constraints", &["witness", "backend"]),
     ("gpu", &[]),
     ("report", &[]),
     ("files", &[]),

@@ -91,7 +91,7 @@ fn source() -> &'static Source {
         let lookup = Lookup { folder: common::dev_params(), folder_source: "tests".into(), recheck: false };
         // The digest is computed once for this process and the next ones.
         let verdicts = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("digests.json"));
-        Source { lookup, development: true, verdicts }
+        Source { lookup, development: true, verdicts, cache: None }
     })
 }
 

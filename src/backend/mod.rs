@@ -3,12 +3,15 @@
 pub mod bases;
 pub mod cpu;
 pub mod reference;
+mod rows;
 pub mod scalars;
 
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 
 use crate::error::{Fault, Result};
 use crate::fail;
+pub use rows::Rows;
+
 use bases::{G1Bases, G2Bases};
 use scalars::Scalars;
 
@@ -18,11 +21,11 @@ pub trait Backend: Send + Sync {
     fn name(&self) -> String;
 
     /// Coefficients of the quotient `(a * b - c) / (X^n - 1)`, lowest first, `n - 1` of them, where `n` is the least power
-    /// of two not below the number of rows. `a`, `b` and `c` are the rows' values in row order, with c = a * b in each row.
+    /// of two not below the number of rows, and c = a * b in each row.
     ///
     /// # Errors
     /// Unequal lengths, more rows than the field has roots of unity for, and the device's own failures.
-    fn quotient(&self, a: Vec<Fr>, b: Vec<Fr>, c: Vec<Fr>) -> Result<Vec<Fr>>;
+    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Vec<Fr>>;
 
     /// The sum of each scalar times its base, in G1; the runs of scalars follow one another.
     ///

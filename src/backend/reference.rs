@@ -6,7 +6,7 @@ use group::Group;
 
 use super::bases::{G1Bases, G2Bases};
 use super::scalars::{expand, Scalars};
-use super::{check_lengths, Backend};
+use super::{check_lengths, Backend, Rows};
 use crate::error::{Fault, OrFault, Result};
 
 /// Quadratic transforms and one double-and-add per scalar; everything straight from the definitions.
@@ -32,11 +32,12 @@ impl Backend for Reference {
     }
 
     /// a * b by the schoolbook. Since a * b = h * (X^n - 1) + c with c of degree below n, h is the upper half of the product.
-    fn quotient(&self, a: Vec<Fr>, b: Vec<Fr>, _c: Vec<Fr>) -> Result<Vec<Fr>> {
+    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Vec<Fr>> {
         let n = a.len().max(1).next_power_of_two();
         let w = (n.ilog2()..Fr::S).fold(Fr::ROOT_OF_UNITY, |w, _| w.square());
-        let [a, b] = [a, b].map(|mut values| {
-            values.resize(n, Fr::ZERO);
+        let [a, b] = [a, b].map(|rows| {
+            let mut values = vec![Fr::ZERO; n];
+            rows.expand_into(0..n, &mut values);
             interpolate(&values, w)
         });
         let mut product = vec![Fr::ZERO; 2 * n];

@@ -74,6 +74,8 @@ pub struct ProveArgs {
     pub sector: SectorArgs,
     #[command(flatten)]
     pub work: WorkArgs,
+    #[command(flatten)]
+    pub cache: CacheArgs,
     /// Skip filecoin's own verification of the vanilla proofs
     #[arg(long)]
     pub no_check_c1: bool,
@@ -125,6 +127,8 @@ pub struct BatchArgs {
     pub format: ProofFormatArg,
     #[command(flatten)]
     pub work: WorkArgs,
+    #[command(flatten)]
+    pub cache: CacheArgs,
     /// Only part K of N, by the files' content; `auto/N` takes K from JOB_COMPLETION_INDEX or Slurm's array variables
     #[arg(long, value_name = "K/N")]
     pub shard: Option<String>,

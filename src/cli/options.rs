@@ -193,7 +193,7 @@ fn prove(args: args::ProveArgs, environment: &Environment) -> Result<Prove> {
         }
     }
     let parameters = parameters(args.parameters.folder, args.parameters.recheck, environment)?;
-    let parameters = to_generate(parameters, environment)?;
+    let parameters = Source { cache: cache_folder(args.cache, environment), ..to_generate(parameters, environment)? };
     Ok(Prove {
         input,
         work: work(args.work, parameters.development)?,
@@ -236,7 +236,7 @@ fn batch(args: args::BatchArgs, environment: &Environment) -> Result<Batch> {
         None => Shard::from_slurm(&environment.shard)?.unwrap_or(Shard::WHOLE),
     };
     let parameters = parameters(args.parameters.folder, args.parameters.recheck, environment)?;
-    let parameters = to_generate(parameters, environment)?;
+    let parameters = Source { cache: cache_folder(args.cache, environment), ..to_generate(parameters, environment)? };
     Ok(Batch {
         work: work(args.work, parameters.development)?,
         settings: Settings {
@@ -350,7 +350,7 @@ fn parameters(args: FolderArgs, recheck: bool, environment: &Environment) -> Res
     };
     let lookup = Lookup { folder, folder_source: folder_source.into(), recheck };
     let verdicts = environment.cache_home.as_ref().map(|home| home.join("cuzk/parameter-digests.json"));
-    Ok(Source { lookup, development: args.dev_params, verdicts })
+    Ok(Source { lookup, development: args.dev_params, verdicts, cache: None })
 }
 
 /// Refuses to let development parameters be made where official ones are kept.

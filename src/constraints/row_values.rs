@@ -8,6 +8,8 @@ use blstrs::Scalar as Fr;
 use ff::Field;
 use rayon::prelude::*;
 
+use crate::backend::Rows;
+
 /// Values of a matrix's rows, in row order. About a byte a row for a PoRep circuit, where an element takes 32.
 ///
 /// Flat arrays, so that a device can take them as they are. Not unique: an element in the list may be a small number.
@@ -94,10 +96,7 @@ impl RowValues {
         self.elements[first + place]
     }
 
-    /// Writes the values of a range of rows; zeros past the last row, as in the evaluation domain.
-    ///
-    /// # Panics
-    /// When `values` is not as long as the range.
+    /// As [`Rows::expand_into`].
     pub fn expand_into(&self, rows: Range<usize>, values: &mut [Fr]) {
         assert_eq!(values.len(), rows.len(), "values for {rows:?}");
         let table = &*ELEMENTS;
@@ -180,6 +179,16 @@ fn concatenate<T: Copy + Send + Sync>(vectors: Vec<Vec<T>>) -> Vec<T> {
     // SAFETY: the parts of `room` are disjoint, `more` long together, and each was written in full.
     unsafe { all.set_len(all.len() + more) };
     all
+}
+
+impl Rows for RowValues {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn expand_into(&self, rows: Range<usize>, values: &mut [Fr]) {
+        self.expand_into(rows, values);
+    }
 }
 
 #[cfg(test)]

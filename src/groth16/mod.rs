@@ -7,22 +7,25 @@
 //! ```
 
 mod blinding;
+mod circuit;
 pub mod simulate;
 mod verify;
 
 pub use blinding::Blinding;
+pub use circuit::Circuit;
 pub use verify::{check_proofs, verify};
 
 use bellperson::groth16::{Proof, VerifyingKey};
 use blstrs::{Bls12, G1Projective, G2Projective};
 use group::{prime::PrimeCurveAffine, Curve};
 
-use crate::backend::{scalars::Scalars, Backend};
+use crate::backend::{bases::G1Bases, scalars::Scalars, scalars::Variables, Backend};
+use crate::constraints::Densities;
 use crate::error::{Fault, Result};
 use crate::fail;
 use crate::report::{Phase, Timings};
 use crate::srs::Srs;
-use crate::witness::Assignment;
+use crate::witness::{CompactWitness, Density, PADDING};
 
 /// What a device computes of a proof: the sums over the queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,58 +37,65 @@ pub struct Sums {
     pub b_g2: G2Projective,
 }
 
-/// Proves one assignment. For equal `blinding` the proof is bellperson's, byte for byte.
+/// Proves that `witness` satisfies `circuit`. For equal `blinding` the proof is bellperson's, byte for byte.
 ///
 /// # Errors
 /// Those of [`sums`].
 pub fn prove(
     backend: &dyn Backend,
     srs: &Srs,
-    assignment: Assignment,
+    circuit: &Circuit,
+    witness: &CompactWitness,
     blinding: &Blinding,
     timings: &Timings,
 ) -> Result<Proof<Bls12>> {
-    let sums = sums(backend, srs, assignment, timings, || {})?;
+    let sums = sums(backend, srs, circuit, witness, timings)?;
     Ok(timings.time(Phase::Assembly, 1, || assemble(srs.vk(), &sums, blinding)))
 }
 
-/// Quotient and sums of one assignment, one after another, each in parallel by itself. `rows_freed` is called when the
-/// rows' values are no longer in memory, which is half of what an assignment takes.
+/// Quotient and sums for one witness, one after another, each in parallel by itself.
 ///
 /// # Errors
-/// Parameters of another circuit (the query lengths differ), and the backend's failures. An unsatisfied assignment is not
-/// noticed here: its proof does not verify.
+/// A witness of another circuit; parameters of another circuit (the query lengths differ); the backend's failures. A witness
+/// that does not satisfy the circuit is not noticed here: its proof does not verify.
 pub fn sums(
     backend: &dyn Backend,
     srs: &Srs,
-    assignment: Assignment,
+    circuit: &Circuit,
+    witness: &CompactWitness,
     timings: &Timings,
-    rows_freed: impl FnOnce(),
 ) -> Result<Sums> {
-    check_shape(srs, &assignment)?;
-    let rows = assignment.a.len();
-    let c = timings.time(Phase::Evaluation, rows as u64, || assignment.c());
-    let Assignment { a, b, inputs, aux, a_aux_density, b_input_density, b_aux_density } = assignment;
-
-    let h = timings.time(Phase::Quotient, rows as u64, || backend.quotient(a, b, c))?;
-    rows_freed();
-    let sum_h = timings.time(Phase::SumH, h.len() as u64, || backend.sum_g1(srs.h(), &[Scalars::Elements(&h)]))?;
+    check_shape(srs, circuit)?;
+    let rows = circuit.rows() as u64;
+    let [a, b] = timings.time(Phase::Evaluation, rows, || circuit.constraints().evaluate(witness))?;
+    let h = timings.time(Phase::Quotient, rows, || backend.quotient(&a, &b))?;
+    drop((a, b));
+    let sum_g1 = |phase, bases: G1Bases<'_>, scalars: &[Scalars<'_>]| {
+        timings.time(phase, bases.len() as u64, || backend.sum_g1(bases, scalars))
+    };
+    let sum_h = sum_g1(Phase::SumH, srs.h(), &[Scalars::Elements(&h)])?;
     drop(h);
-    let sum_l = timings.time(Phase::SumL, aux.len() as u64, || backend.sum_g1(srs.l(), &[Scalars::Elements(&aux)]))?;
-
-    let mut query = inputs.clone();
-    a_aux_density.select_onto(&aux, &mut query);
-    let sum_a =
-        timings.time(Phase::SumA, query.len() as u64, || backend.sum_g1(srs.a(), &[Scalars::Elements(&query)]))?;
-    query.clear();
-    b_input_density.select_onto(&inputs, &mut query);
-    b_aux_density.select_onto(&aux, &mut query);
-    drop(aux);
-    let sum_b_g1 =
-        timings.time(Phase::SumBG1, query.len() as u64, || backend.sum_g1(srs.b_g1(), &[Scalars::Elements(&query)]))?;
-    let sum_b_g2 =
-        timings.time(Phase::SumBG2, query.len() as u64, || backend.sum_g2(srs.b_g2(), &[Scalars::Elements(&query)]))?;
+    let sum_l = sum_g1(Phase::SumL, srs.l(), &[variables(witness, None)?])?;
+    let Densities { a_aux, b_input, b_aux } = circuit.densities();
+    let a_scalars = [Scalars::Elements(witness.inputs()), variables(witness, Some(a_aux))?];
+    let sum_a = sum_g1(Phase::SumA, srs.a(), &a_scalars)?;
+    let mut b_inputs = Vec::new();
+    b_input.select_onto(witness.inputs(), &mut b_inputs);
+    let b_scalars = [Scalars::Elements(&b_inputs), variables(witness, Some(b_aux))?];
+    let sum_b_g1 = sum_g1(Phase::SumBG1, srs.b_g1(), &b_scalars)?;
+    let b_g2 = srs.b_g2();
+    let sum_b_g2 = timings.time(Phase::SumBG2, b_g2.len() as u64, || backend.sum_g2(b_g2, &b_scalars))?;
     Ok(Sums { h: sum_h, l: sum_l, a: sum_a, b_g1: sum_b_g1, b_g2: sum_b_g2 })
+}
+
+/// The aux variables as scalars: all, or those of a density.
+fn variables<'a>(witness: &'a CompactWitness, density: Option<&'a Density>) -> Result<Scalars<'a>> {
+    let layout = witness.layout();
+    let words = PADDING..PADDING + layout.aux().div_ceil(64);
+    let (bits, mask) = (&witness.bits()[words.clone()], &layout.mask()[words.clone()]);
+    let parts = (bits, mask, &layout.ranks()[words]);
+    let variables = Variables::new(layout.aux(), parts, witness.wide(), density.map(Density::words))?;
+    Ok(Scalars::Variables(variables))
 }
 
 /// The proof that the sums and the blinding make.
@@ -99,18 +109,17 @@ pub fn assemble(vk: &VerifyingKey<Bls12>, sums: &Sums, blinding: &Blinding) -> P
     Proof { a: a.to_affine(), b: b_g2.to_affine(), c: c.to_affine() }
 }
 
-/// Compares the assignment's lengths with the parameters'.
-fn check_shape(srs: &Srs, assignment: &Assignment) -> Result<()> {
-    let domain = assignment.a.len().max(1).next_power_of_two();
-    let a = assignment.inputs.len() + assignment.a_aux_density.count_ones();
-    let b = assignment.b_input_density.count_ones() + assignment.b_aux_density.count_ones();
+/// Compares the circuit's lengths with the parameters'.
+fn check_shape(srs: &Srs, circuit: &Circuit) -> Result<()> {
+    let Densities { a_aux, b_input, b_aux } = circuit.densities();
+    let (a, b) = (circuit.inputs() + a_aux.count_ones(), b_input.count_ones() + b_aux.count_ones());
     let queries = [
-        ("h", srs.h().len(), domain - 1),
-        ("l", srs.l().len(), assignment.aux.len()),
+        ("h", srs.h().len(), circuit.domain() - 1),
+        ("l", srs.l().len(), circuit.aux()),
         ("a", srs.a().len(), a),
         ("b_g1", srs.b_g1().len(), b),
         ("b_g2", srs.b_g2().len(), b),
-        ("ic", srs.vk().ic.len(), assignment.inputs.len()),
+        ("ic", srs.vk().ic.len(), circuit.inputs()),
     ];
     for (query, got, expected) in queries {
         if got != expected {

@@ -6,18 +6,21 @@ use bellperson::groth16::Proof;
 use blstrs::{Bls12, Scalar as Fr};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::job::File;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::Backend;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
-use crate::groth16::{self, simulate::simulate, simulate::Trapdoor, Blinding, Sums};
-use crate::report::Timings;
+use crate::groth16::{self, simulate::simulate, simulate::Trapdoor, Blinding, Circuit, Sums};
 use crate::srs::{generate::ToxicWaste, Origin, Srs};
-use crate::witness::{Assignment, Sizes};
+use crate::witness::CompactWitness;
 
 /// Memory of a sum that does not depend on the circuit: decoded points, index lists, buckets. Counted for the largest
 /// windows of G2; 160 MB were seen.
 const SUM_BYTES: u64 = 256 << 20;
+
+/// Memory of a row's values of A and B in compact form. Two bytes, and what is wide in a PoRep circuit: 370 MB of 130 million rows.
+const ROW_BYTES: u64 = 3;
 
 /// A device of the pipeline; each has one worker.
 pub enum Device {
@@ -52,50 +55,37 @@ impl Device {
         }
     }
 
-    /// Does it look at the assignment? If not, no circuit is synthesized for it.
-    pub fn needs_assignment(&self) -> bool {
+    /// Does it compute with the witness? If not, none is generated for it.
+    pub fn needs_witness(&self) -> bool {
         match self {
             Self::Backend { .. } => true,
             Self::Simulator { synthesis, .. } => *synthesis,
         }
     }
 
-    /// Bytes it needs beside the assignment: the third vector of the domain and the roots during the quotient.
-    pub fn workspace_bytes(&self, sizes: &Sizes) -> u64 {
+    /// Bytes it needs beside the witness: three vectors of the domain during the quotient, and the rows' values they come from.
+    pub fn workspace_bytes(&self, circuit: &Circuit) -> u64 {
         match self {
-            Self::Backend { .. } => 48 * sizes.domain as u64 + SUM_BYTES,
+            Self::Backend { .. } => 96 * circuit.domain() as u64 + ROW_BYTES * circuit.rows() as u64 + SUM_BYTES,
             Self::Simulator { .. } => 0,
         }
     }
 
-    /// Bytes that a partition still holds beside the workspace when its rows are gone: aux, a query's scalars and h,
-    /// less the vectors of the workspace that are free again.
-    pub fn bytes_after_quotient(&self, sizes: &Sizes) -> u64 {
-        let aux = sizes.aux as u64 * 32;
-        (2 * aux).saturating_sub(16 * sizes.domain as u64).max(aux)
-    }
-
-    /// Proves one partition: `inputs` are its public inputs without ONE. `rows_freed` as in [`groth16::sums`].
+    /// Proves one partition of `file`: `inputs` are its public inputs without ONE.
     ///
     /// # Errors
     /// The backend's failures; parameters of another circuit; parameters that are not development ones, for the simulator.
-    pub fn prove(
-        &self,
-        srs: &Srs,
-        circuit: &str,
-        assignment: Option<Assignment>,
-        inputs: &[Fr],
-        timings: &Timings,
-        rows_freed: impl FnOnce() + Send,
-    ) -> Result<PartitionResult> {
-        match (self, assignment) {
-            (Self::Backend { backend, threads }, Some(assignment)) => threads
-                .install(|| groth16::sums(backend.as_ref(), srs, assignment, timings, rows_freed))
+    pub fn prove(&self, file: &File, witness: Option<CompactWitness>, inputs: &[Fr]) -> Result<PartitionResult> {
+        let (srs, timings) = (&file.opened.srs, file.timings());
+        match (self, &file.compiled, witness) {
+            (Self::Backend { backend, threads }, Some(compiled), Some(witness)) => threads
+                .install(|| groth16::sums(backend.as_ref(), srs, &compiled.circuit, &witness, timings))
                 .map(|sums| PartitionResult::Sums(Box::new(sums))),
-            (Self::Backend { .. }, None) => fail!(Fault::Internal, "no assignment for a device that needs one"),
-            (Self::Simulator { delay, .. }, _) => {
+            (Self::Backend { .. }, ..) => fail!(Fault::Internal, "no witness for a device that needs one"),
+            (Self::Simulator { delay, .. }, ..) => {
                 std::thread::sleep(*delay);
-                simulated(srs, circuit, inputs).map(|proof| PartitionResult::Proof(Box::new(proof)))
+                let circuit = file.opened.porep.identity().params;
+                simulated(srs, &circuit, inputs).map(|proof| PartitionResult::Proof(Box::new(proof)))
             }
         }
     }

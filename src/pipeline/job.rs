@@ -8,10 +8,11 @@ use crate::c1::C1;
 use crate::circuit::{PoRep, SealProof, Statement};
 use crate::error::{Error, Fault, Result};
 use crate::fail;
+use crate::groth16::Circuit;
 use crate::report::units::duration;
 use crate::report::Timings;
 use crate::srs::Srs;
-use crate::witness::Sizes;
+use crate::witness::porep::Generator;
 
 use super::proof_file::{ProofFile, UsedParameters};
 
@@ -30,7 +31,20 @@ pub struct Job {
 pub struct Opened {
     pub porep: Arc<PoRep>,
     pub srs: Arc<Srs>,
-    pub sizes: Sizes,
+}
+
+/// A circuit's constraints, and the generator of its witnesses.
+pub struct Compiled {
+    pub circuit: Circuit,
+    pub generator: Generator,
+}
+
+impl Compiled {
+    /// Bytes of a partition's witness.
+    pub fn witness_bytes(&self) -> u64 {
+        let layout = self.generator.layout();
+        (layout.aux() / 8 + 32 * (layout.wide() + self.circuit.inputs())) as u64
+    }
 }
 
 /// A file that has been read and checked.
@@ -42,13 +56,21 @@ pub struct File {
     pub miner: Option<u64>,
     pub sector: Option<u64>,
     pub opened: Arc<Opened>,
+    /// None where no device computes with a witness.
+    pub compiled: Option<Arc<Compiled>>,
     pub begun: Arc<Begun>,
     /// A partition has failed: the others are not worth their time.
     failed: AtomicBool,
 }
 
 impl File {
-    pub(super) fn new(job: Job, content: String, c1: &C1, opened: Arc<Opened>, begun: Arc<Begun>) -> Self {
+    pub(super) fn new(
+        job: Job,
+        content: String,
+        c1: &C1,
+        (opened, compiled): (Arc<Opened>, Option<Arc<Compiled>>),
+        begun: Arc<Begun>,
+    ) -> Self {
         Self {
             job,
             content,
@@ -56,6 +78,7 @@ impl File {
             miner: c1.miner,
             sector: c1.sector,
             opened,
+            compiled,
             begun,
             failed: AtomicBool::new(false),
         }
@@ -64,6 +87,11 @@ impl File {
     /// The phases of this file.
     pub fn timings(&self) -> &Timings {
         &self.begun.timings
+    }
+
+    /// Bytes of a partition's witness; 0 where none is made.
+    pub(super) fn witness_bytes(&self) -> u64 {
+        self.compiled.as_ref().map_or(0, |compiled| compiled.witness_bytes())
     }
 
     pub(super) fn fail(&self) {

@@ -3,13 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use super::job::Compiled;
 use crate::circuit::PoRep;
+use crate::constraints::cache::{self, Kept};
 use crate::error::{Fault, Result};
 use crate::fail;
+use crate::groth16::Circuit;
 use crate::report::{Progress, Task, Unit};
 use crate::srs::generate::{generate, Request};
 use crate::srs::progress::{self, Stage};
 use crate::srs::{self, Lookup, OpenedVk, Origin, Srs};
+use crate::witness::porep::Generator;
 
 /// Bytes of the largest sector that development parameters are made for: those of 32 GiB take 45 GiB.
 const LARGEST_DEVELOPMENT: u64 = 512 << 20;
@@ -22,6 +26,8 @@ pub struct Source {
     pub development: bool,
     /// The file that remembers digests; `None` to remember nothing.
     pub verdicts: Option<PathBuf>,
+    /// The folder that keeps circuits' constraints; `None` to take them from the circuit each time.
+    pub cache: Option<PathBuf>,
 }
 
 impl Source {
@@ -37,6 +43,27 @@ impl Source {
         self.verifying_key(porep)?;
         let meter = Meter::new(progress);
         srs::open(&porep.identity(), &self.lookup, self.verdicts.as_deref(), &|event| meter.report(event))
+    }
+
+    /// The constraints of `porep`'s circuit, from the cache or from the circuit itself, and the generator of its witnesses.
+    ///
+    /// # Errors
+    /// `Internal`: those of [`Constraints::build`](crate::constraints::Constraints::build).
+    pub fn compile(&self, porep: &PoRep, progress: &Progress) -> Result<Compiled> {
+        let identity = porep.identity().params;
+        let path = self.cache.as_ref().map(|folder| cache::path(folder, &identity));
+        let found = cache::load_or_build(path.as_deref(), &identity, || {
+            progress.note("taking the constraints from the circuit: seconds, for 32 GiB and more about a minute");
+            porep.blank()
+        })?;
+        match (&found.kept, &path) {
+            (Kept::InMemory { reason }, _) => progress.note(&format!("{reason}; the constraints are not kept")),
+            (Kept::Saved { replaced: Some(reason), .. }, Some(path)) => {
+                progress.note(&format!("{}: {reason}; it was replaced", path.display()));
+            }
+            _ => {}
+        }
+        Ok(Compiled { circuit: Circuit::new(found.constraints), generator: Generator::new(&porep.shape())? })
     }
 
     /// Whether both files are there, sound or not: what is there is checked and never replaced unasked.

@@ -4,30 +4,28 @@ use bellperson::groth16::{Proof, VerifyingKey};
 use blstrs::Bls12;
 
 use super::proof_file::PARTITION_BYTES;
-use crate::circuit::{PartitionCircuit, PoRep, Statement, VanillaProofs};
+use crate::circuit::{Partition, PoRep, Statement, VanillaProofs};
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::groth16;
 use crate::report::{Phase, Timings};
-use crate::witness::{self, Assignment, Sizes};
+use crate::witness::{porep::Generator, CompactWitness};
 
-/// The circuit of partition `k`, counted from 0.
+/// The values of partition `k`, counted from 0, that its circuit takes.
 pub fn circuit(
     porep: &PoRep,
     statement: &Statement,
     vanilla: &VanillaProofs,
     k: usize,
     timings: &Timings,
-) -> Result<PartitionCircuit> {
-    timings.time(Phase::Circuit, 1, || porep.circuit(statement, vanilla, k)).map_err(|e| in_partition(e, k))
+) -> Result<Partition> {
+    timings.time(Phase::Circuit, 1, || porep.partition(statement, vanilla, k))
 }
 
-/// The assignment of partition `k`'s circuit.
-pub fn synthesis(circuit: PartitionCircuit, sizes: Sizes, k: usize, timings: &Timings) -> Result<Assignment> {
-    let start = std::time::Instant::now();
-    let assignment = witness::synthesize_sized(circuit, sizes).map_err(|e| in_partition(e, k))?;
-    timings.add(Phase::Synthesis, start.elapsed(), assignment.a.len() as u64);
-    Ok(assignment)
+/// The witness of partition `k`.
+pub fn synthesis(generator: &Generator, partition: &Partition, k: usize, timings: &Timings) -> Result<CompactWitness> {
+    let variables = generator.layout().aux() as u64;
+    timings.time(Phase::Synthesis, variables, || generator.generate(partition)).map_err(|e| in_partition(e, k))
 }
 
 /// Verifies one proof a partition; an error names the partitions whose proofs are wrong.

@@ -11,6 +11,7 @@ pub enum Unit {
     Challenges,
     Proofs,
     Constraints,
+    Variables,
     /// Rows of the evaluation domain.
     Rows,
     /// Points of a query that a sum runs over.
@@ -31,6 +32,7 @@ impl Unit {
             Unit::Challenges => "challenges",
             Unit::Proofs => "proofs",
             Unit::Constraints => "constraints",
+            Unit::Variables => "variables",
             Unit::Rows => "rows",
             Unit::Bases => "bases",
             Unit::Points => "points",

@@ -52,6 +52,11 @@ impl Density {
         self.words.get(i / 64).is_some_and(|w| w >> (i % 64) & 1 == 1)
     }
 
+    /// The bits, 64 to a word, lowest first; zero past the last one.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// Number of bits.
     pub fn len(&self) -> usize {
         self.len

@@ -85,6 +85,14 @@ pub fn synthesize_sized(circuit: impl Circuit<Fr>, sizes: Sizes) -> Result<Assig
 }
 
 impl Assignment {
+    /// The witness alone, in compact form.
+    ///
+    /// # Errors
+    /// As [`CompactWitness::from_values`].
+    pub fn witness(&self) -> Result<CompactWitness> {
+        CompactWitness::from_values(self.inputs.clone(), &self.aux)
+    }
+
     /// c = a * b in every row, with room for the whole domain.
     pub fn c(&self) -> Vec<Fr> {
         let mut c = Vec::with_capacity(self.a.len().next_power_of_two());

@@ -14,10 +14,11 @@ use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 
 use super::bases::{G1Bases, G2Bases, G1_BYTES, G2_BYTES};
 use super::scalars::Scalars;
-use super::{check_lengths, Backend};
+use super::{check_lengths, Backend, Rows};
 use crate::error::Result;
 use curve::{G1, G2};
 use msm::{msm, Portable};
+use quotient::Values;
 
 /// Proves on the host's cores, with the widest arithmetic this processor has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,8 +42,8 @@ impl Backend for CpuBackend {
         format!("cpu ({} threads{arithmetic})", rayon::current_num_threads())
     }
 
-    fn quotient(&self, a: Vec<Fr>, b: Vec<Fr>, c: Vec<Fr>) -> Result<Vec<Fr>> {
-        PortableCpu.quotient(a, b, c)
+    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Vec<Fr>> {
+        PortableCpu.quotient(a, b)
     }
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {
@@ -64,8 +65,8 @@ impl Backend for PortableCpu {
         format!("cpu ({} threads, portable)", rayon::current_num_threads())
     }
 
-    fn quotient(&self, a: Vec<Fr>, b: Vec<Fr>, c: Vec<Fr>) -> Result<Vec<Fr>> {
-        quotient::quotient(a, b, c)
+    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Vec<Fr>> {
+        Ok(quotient::quotient(Values::new(a, b)?))
     }
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {

@@ -10,7 +10,9 @@ use crate::error::Result;
 pub fn run(options: &Sample, terminal: &Terminal) -> Result<()> {
     let sink = Sink::check(&options.destination)?;
     if options.sealed && is_synthetic(options.proof) && sector_bytes(options.proof) > 2 << 10 {
-        terminal.note("filecoin-proofs makes and verifies a vanilla proof for every node: half an hour and 19 GB of memory");
+        terminal.note(
+            "filecoin-proofs makes and verifies a vanilla proof for every node: half an hour and 19 GB of memory",
+        );
     }
     let c1 = if options.sealed {
         c1::sealed(options.proof, &options.sample)?

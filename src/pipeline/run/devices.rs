@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{contained, Held, Proved, Ready, Report, Run};
+use super::{contained, Proved, Ready, Report, Run};
 use crate::error::Result;
 use crate::pipeline::device::Device;
 use crate::pipeline::job::File;
@@ -23,7 +23,7 @@ impl Run<'_> {
                 let _waiting = self.recorder.begin(lane, Activity::AwaitsInput);
                 queue.lock().unwrap_or_else(PoisonError::into_inner).recv()
             };
-            let Ok(Ready { file, partition, inputs, assignment, held }) = next else {
+            let Ok(Ready { file, partition, inputs, witness, held: _held }) = next else {
                 return;
             };
             self.recorder.dequeue(Stage::Device);
@@ -35,13 +35,7 @@ impl Run<'_> {
                 let _working = self.work(lane, &file, partition);
                 contained(Stage::Device, || {
                     file.check_deadline("its device began")?;
-                    let Held { mut memory, _place } = held;
-                    let opened = &file.opened;
-                    let rest = device.bytes_after_quotient(&opened.sizes);
-                    let circuit = opened.porep.identity().params;
-                    let rows_freed = || memory.shrink_to(rest);
-                    let result =
-                        device.prove(&opened.srs, &circuit, assignment, &inputs, file.timings(), rows_freed)?;
+                    let result = device.prove(&file, witness, &inputs)?;
                     Ok(Some(Proved { result, inputs }))
                 })
             };

@@ -32,7 +32,7 @@ use crate::circuit::VanillaProofs;
 use crate::error::{Error, Fault, Result};
 use crate::report::spans::{Activity, Lane, Recorder, Stage};
 use crate::report::Progress;
-use crate::witness::Assignment;
+use crate::witness::CompactWitness;
 
 /// Finished files that may wait for the writer.
 const WRITE_QUEUE: usize = 4;
@@ -70,13 +70,13 @@ struct Ready {
     file: Arc<File>,
     partition: usize,
     inputs: Vec<Fr>,
-    assignment: Option<Assignment>,
+    witness: Option<CompactWitness>,
     held: Held,
 }
 
-/// What a partition in flight holds: memory, and one of the places.
+/// What a partition in flight holds: memory for its witness, and one of the places.
 struct Held {
-    memory: Reservation,
+    _memory: Reservation,
     _place: Reservation,
 }
 

@@ -5,22 +5,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::circuit::{PoRep, SealProof};
 use crate::error::Result;
-use crate::pipeline::job::Opened;
+use crate::pipeline::job::{Compiled, Opened};
 use crate::pipeline::parameters::Source;
 use crate::report::Progress;
-use crate::srs::Srs;
-use crate::witness::Sizes;
 
 pub(super) struct Shared<'a> {
     source: &'a Source,
     progress: &'a Progress,
     poreps: Mutex<HashMap<SealProof, Arc<PoRep>>>,
     by_type: Mutex<HashMap<SealProof, Arc<Opened>>>,
+    by_circuit: Mutex<HashMap<String, Arc<Compiled>>>,
 }
 
 impl<'a> Shared<'a> {
     pub fn new(source: &'a Source, progress: &'a Progress) -> Self {
-        Self { source, progress, poreps: Mutex::default(), by_type: Mutex::default() }
+        Self { source, progress, poreps: Mutex::default(), by_type: Mutex::default(), by_circuit: Mutex::default() }
     }
 
     /// The proof type set up, its parameters not looked at: all that checking a file needs.
@@ -54,14 +53,23 @@ impl<'a> Shared<'a> {
             Some(srs) => srs,
             None => Arc::new(self.source.open(&porep, self.progress)?),
         };
-        let sizes = sizes(&srs);
-        let opened = Arc::new(Opened { porep, srs, sizes });
+        let opened = Arc::new(Opened { porep, srs });
         by_type.insert(proof, opened.clone());
         Ok(opened)
     }
-}
 
-/// The circuit's size, as the parameters' queries tell it.
-fn sizes(srs: &Srs) -> Sizes {
-    Sizes { domain: srs.h().len() + 1, inputs: srs.vk().ic.len(), aux: srs.l().len() }
+    /// The circuit of a proof type, taken apart on first use. Types of one circuit share it.
+    ///
+    /// # Errors
+    /// Those of [`Source::compile`]; the next file of the type tries again.
+    pub fn compile(&self, porep: &PoRep) -> Result<Arc<Compiled>> {
+        let mut by_circuit = self.by_circuit.lock().unwrap_or_else(PoisonError::into_inner);
+        let identity = porep.identity().params;
+        if let Some(compiled) = by_circuit.get(&identity) {
+            return Ok(compiled.clone());
+        }
+        let compiled = Arc::new(self.source.compile(porep, self.progress)?);
+        by_circuit.insert(identity, compiled.clone());
+        Ok(compiled)
+    }
 }

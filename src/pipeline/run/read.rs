@@ -12,7 +12,7 @@ use crate::error::{Error, Fault, Result};
 use crate::fail;
 use crate::pipeline::budget::{Order, Reservation};
 use crate::pipeline::device::Device;
-use crate::pipeline::job::{Begun, Ending, File, Job, Opened, Triage};
+use crate::pipeline::job::{Begun, Ending, File, Job, Triage};
 use crate::report::spans::{Activity, Lane, Stage};
 use crate::report::units::bytes;
 use crate::report::Phase;
@@ -71,7 +71,7 @@ impl Run<'_> {
             match read {
                 Ok(Read::Loaded(file, c1)) => {
                     memory.shrink_to(PARSED * job.bytes);
-                    largest.fetch_max(file.opened.sizes.assignment_bytes(), Ordering::Relaxed);
+                    largest.fetch_max(file.witness_bytes(), Ordering::Relaxed);
                     let _waiting = self.recorder.begin(LANE, Activity::AwaitsOutput);
                     self.recorder.enqueue(Stage::Circuit);
                     let _ = loaded.send(Loaded { file, vanilla: c1.vanilla, memory });
@@ -113,25 +113,27 @@ impl Run<'_> {
         }
         let start = Instant::now();
         let opened = parameters.open(c1.statement.proof)?;
+        let compiled = self.computes().then(|| parameters.compile(&opened.porep)).transpose()?;
         begun.timings.add(Phase::Parameters, start.elapsed(), 0);
         self.recorder.announce(job.index, &job.name, Some(opened.porep.partitions()));
-        self.check_fits(job, &opened, memory)?;
-        Ok(Read::Loaded(Arc::new(File::new(job.clone(), hash, &c1, opened, begun.clone())), Box::new(c1)))
+        let file = File::new(job.clone(), hash, &c1, (opened, compiled), begun.clone());
+        self.check_fits(&file, memory)?;
+        Ok(Read::Loaded(Arc::new(file), Box::new(c1)))
     }
 
     /// # Errors
     /// Not even one partition at a time fits into the budget.
-    fn check_fits(&self, job: &Job, opened: &Opened, memory: &Reservation) -> Result<()> {
-        let workspace = self.workspace(opened);
-        let need = memory.bytes() + workspace + opened.sizes.assignment_bytes();
+    fn check_fits(&self, file: &File, memory: &Reservation) -> Result<()> {
+        let workspace = self.workspace(file);
+        let need = memory.bytes() + workspace + file.witness_bytes();
         if need > self.budget.total() {
             fail!(
                 Fault::Usage,
-                "{}: a partition needs {} ({} for its assignment, {} for the devices' work, {} for the file), and the budget has \
-                 {}; raise --memory by {}",
-                job.name,
+                "{}: a partition needs {} ({} for its witness, {} for the devices' work, {} for the file), and the budget has {}; \
+                 raise --memory by {}",
+                file.job.name,
                 bytes(need),
-                bytes(opened.sizes.assignment_bytes()),
+                bytes(file.witness_bytes()),
                 bytes(workspace),
                 bytes(memory.bytes()),
                 bytes(self.budget.total()),
@@ -141,9 +143,15 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What all devices need beside the assignments of their partitions.
-    pub(super) fn workspace(&self, opened: &Opened) -> u64 {
-        self.devices.iter().map(|d: &Device| d.workspace_bytes(&opened.sizes)).sum()
+    /// What all devices need beside the witnesses of their partitions.
+    pub(super) fn workspace(&self, file: &File) -> u64 {
+        let Some(compiled) = &file.compiled else { return 0 };
+        self.devices.iter().map(|d: &Device| d.workspace_bytes(&compiled.circuit)).sum()
+    }
+
+    /// Does any device compute with a witness?
+    fn computes(&self) -> bool {
+        self.devices.iter().any(Device::needs_witness)
     }
 }
 

@@ -7,7 +7,7 @@ use blstrs::Scalar as Fr;
 use rayon::Scope;
 
 use super::{contained, Held, Loaded, Numbers, Ready, Report, Run};
-use crate::circuit::{PartitionCircuit, VanillaProofs};
+use crate::circuit::{Partition, VanillaProofs};
 use crate::error::Result;
 use crate::pipeline::budget::{Budget, Order, Reservation};
 use crate::pipeline::job::File;
@@ -16,8 +16,8 @@ use crate::report::spans::{Activity, Lane, Stage};
 
 const LANE: Lane = Lane { stage: Stage::Circuit, worker: 0 };
 
-/// A partition's circuit, built; None where no device wants its assignment.
-type Built = (Vec<Fr>, Option<PartitionCircuit>);
+/// A partition's public inputs without ONE, and its values; None where no device computes with a witness.
+type Built = (Vec<Fr>, Option<Partition>);
 
 impl Run<'_> {
     pub(super) fn synthesize_all(
@@ -35,7 +35,7 @@ impl Run<'_> {
                 self.recorder.dequeue(Stage::Circuit);
                 let order = Order { job: file.job.index, partition: None };
                 let held: u64 = workspace.iter().map(Reservation::bytes).sum();
-                let more = self.workspace(&file.opened).saturating_sub(held);
+                let more = self.workspace(&file).saturating_sub(held);
                 workspace.extend(self.reserve(LANE, &self.budget, more, 0, order));
                 for partition in 0..file.opened.porep.partitions() {
                     let begun = self.begin_partition(&file, &vanilla, partition, places);
@@ -65,7 +65,7 @@ impl Run<'_> {
         if self.is_over(file) {
             return Ok(None);
         }
-        let bytes = file.opened.sizes.assignment_bytes();
+        let bytes = file.witness_bytes();
         let place = {
             let _waiting = self.recorder.begin(LANE, Activity::AwaitsOutput);
             places.reserve(1, 0, order, self.stop)
@@ -80,15 +80,14 @@ impl Run<'_> {
         file.check_deadline("its circuit was built")?;
         let _working = self.work(LANE, file, partition);
         let built = contained(Stage::Circuit, || self.build(file, vanilla, partition))?;
-        Ok(Some((built, Held { memory, _place })))
+        Ok(Some((built, Held { _memory: memory, _place })))
     }
 
     fn build(&self, file: &File, vanilla: &VanillaProofs, partition: usize) -> Result<Built> {
         let porep = &file.opened.porep;
         let inputs = porep.public_inputs(&file.statement, partition)?;
-        let wanted = self.devices.iter().any(|d| d.needs_assignment());
-        let circuit = wanted.then(|| stages::circuit(porep, &file.statement, vanilla, partition, file.timings()));
-        Ok((inputs, circuit.transpose()?))
+        let values = || stages::circuit(porep, &file.statement, vanilla, partition, file.timings());
+        Ok((inputs, file.compiled.as_ref().map(|_| values()).transpose()?))
     }
 
     #[allow(clippy::too_many_arguments)] // Everything that the task takes with it.
@@ -98,7 +97,7 @@ impl Run<'_> {
         numbers: &'scope Numbers,
         file: Arc<File>,
         partition: usize,
-        (inputs, circuit): Built,
+        (inputs, values): Built,
         held: Held,
         ready: SyncSender<Ready>,
         report: SyncSender<Report>,
@@ -110,18 +109,18 @@ impl Run<'_> {
                 return self.report(&report, &file, partition, Ok(None));
             }
             let number = numbers.take();
-            let assignment = {
+            let witness = {
                 let _working = self.work(Lane { stage: Stage::Synthesis, worker: number }, &file, partition);
                 contained(Stage::Synthesis, || {
                     file.check_deadline("its synthesis began")?;
-                    let sizes = file.opened.sizes;
-                    circuit.map(|c| stages::synthesis(c, sizes, partition, file.timings())).transpose()
+                    let Some((values, compiled)) = values.zip(file.compiled.as_ref()) else { return Ok(None) };
+                    stages::synthesis(&compiled.generator, &values, partition, file.timings()).map(Some)
                 })
             };
             numbers.give_back(number);
-            match assignment {
-                Ok(assignment) => {
-                    let item = Ready { file, partition, inputs, assignment, held };
+            match witness {
+                Ok(witness) => {
+                    let item = Ready { file, partition, inputs, witness, held };
                     self.recorder.enqueue(Stage::Device);
                     if let Err(unsent) = ready.send(item) {
                         // No device is left; their stage says why.
