@@ -120,7 +120,7 @@ impl<const W: usize> Poseidon<W> {
     }
 
     #[inline(always)]
-    fn hash_portable(&self, mut state: State<W>, sink: &mut impl Sink) -> Fr {
+    pub(super) fn hash_portable(&self, mut state: State<W>, sink: &mut impl Sink) -> Fr {
         let mut put = |value: Scalar| sink.element(value.into());
         for (round, (keys, matrix)) in self.first_half.iter().enumerate() {
             if round == 0 {

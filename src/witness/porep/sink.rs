@@ -43,12 +43,23 @@ impl<'a> Writer<'a> {
         Self { words, at, shared: 0, word: 0, used, elements, element_count: 0 }
     }
 
+    #[inline(always)]
+    fn store(&mut self, word: u64) {
+        if let Some(slot) = self.words.get_mut(self.at.wrapping_sub(1)) {
+            *slot = word;
+        } else if self.at == 0 {
+            self.shared = word;
+        }
+    }
+
     /// Ends the run, which is `count` variables long by the layout, and returns its bits in the word shared with the run before.
     ///
     /// # Errors
     /// [`Fault::Internal`] where another number of variables or elements was written than there was to be. Where it
     /// succeeds, every place for an element has been written.
-    pub fn finish(self, start: usize, count: usize) -> Result<u64> {
+    pub fn finish(mut self, start: usize, count: usize) -> Result<u64> {
+        // What the last bits left over.
+        self.store(self.word);
         let end = 64 * (start / 64 + self.at - usize::from(start % 64 == 0)) + self.used as usize;
         if end != start + count || self.element_count != self.elements.len() {
             fail!(
@@ -69,11 +80,7 @@ impl Sink for Writer<'_> {
         debug_assert!(count == 64 || value >> count == 0);
         let word = self.word | value << self.used;
         // Stored whether full or not: a store that is soon repeated costs less than a branch that is often mispredicted.
-        if let Some(slot) = self.words.get_mut(self.at.wrapping_sub(1)) {
-            *slot = word;
-        } else if self.at == 0 {
-            self.shared = word;
-        }
+        self.store(word);
         let used = self.used + count;
         // What did not fit; the shift is in two steps, since by 64 it would be none.
         self.word = if used >= 64 { value >> 1 >> (63 - self.used) } else { word };
@@ -128,7 +135,7 @@ mod tests {
             }
         };
         let length: usize = lengths.iter().map(|l| *l as usize).sum::<usize>() + 1;
-        for start in 0..130 {
+        for start in 0..130usize {
             let (first, end) = (start.div_ceil(64), (start + length).div_ceil(64));
             let mut words = vec![0; end];
             let mut element = [MaybeUninit::uninit()];
