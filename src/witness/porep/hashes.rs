@@ -191,7 +191,7 @@ impl<'a> Source<'a> {
             Self::Ahead { hashes, rest, lane } => {
                 let (own, others) = rest.split_at_checked(hashes.elements(inputs.len())).unwrap_or_default();
                 *rest = others;
-                own.iter().for_each(|eight| sink.element(eight[*lane].into()));
+                sink.elements(own.iter().map(|eight| eight[*lane].into()));
                 own.last().map_or(Fr::ZERO, |eight| eight[*lane].into())
             }
         }

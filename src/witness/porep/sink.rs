@@ -14,6 +14,11 @@ pub trait Sink {
 
     /// One variable that is kept as an element.
     fn element(&mut self, value: Fr);
+
+    /// Several of them, one after the other.
+    fn elements(&mut self, values: impl Iterator<Item = Fr>) {
+        values.for_each(|value| self.element(value));
+    }
 }
 
 /// Writes a run of variables into its part of a witness.
@@ -96,6 +101,22 @@ impl Sink for Writer<'_> {
         }
         self.element_count += 1;
     }
+
+    fn elements(&mut self, values: impl Iterator<Item = Fr>) {
+        let mut count = 0;
+        for value in values {
+            if let Some(place) = self.elements.get_mut(self.element_count + count) {
+                place.write(value);
+            }
+            count += 1;
+        }
+        self.element_count += count;
+        while count > 0 {
+            let bits = count.min(64);
+            self.bits(0, bits as u32);
+            count -= bits;
+        }
+    }
 }
 
 /// Counts variables and notes which are elements.
@@ -134,18 +155,19 @@ mod tests {
                 value >> (64 - count)
             }
         };
-        let length: usize = lengths.iter().map(|l| *l as usize).sum::<usize>() + 1;
+        let length: usize = lengths.iter().map(|l| *l as usize).sum::<usize>() + 131;
         for start in 0..130usize {
             let (first, end) = (start.div_ceil(64), (start + length).div_ceil(64));
             let mut words = vec![0; end];
-            let mut element = [MaybeUninit::uninit()];
+            let mut places = [Fr::from(0); 131].map(MaybeUninit::new);
             let (before, own) = words.split_at_mut(first);
-            let mut writer = Writer::new(start, own, &mut element);
+            let mut writer = Writer::new(start, own, &mut places);
             let mut expected = vec![false; start];
             for (i, count) in lengths.into_iter().enumerate() {
                 if i == 5 {
                     writer.element(Fr::from(9));
-                    expected.push(false);
+                    writer.elements((0..130).map(Fr::from));
+                    expected.extend([false; 131]);
                 }
                 writer.bits(values(count, i), count);
                 expected.extend((0..count).map(|bit| values(count, i) >> bit & 1 == 1));
@@ -157,6 +179,9 @@ mod tests {
             }
             let got: Vec<bool> = (0..start + length).map(|i| words[i / 64] >> (i % 64) & 1 == 1).collect();
             assert_eq!(got, expected, "{start}");
+            // SAFETY: they were initialised from the start.
+            let elements = places.map(|place| unsafe { place.assume_init() });
+            assert!(elements.iter().copied().eq([9].into_iter().chain(0..130).map(Fr::from)), "{start}");
         }
     }
 
@@ -166,7 +191,8 @@ mod tests {
             let (mut words, mut places) = ([0; 2], [MaybeUninit::uninit(); 2]);
             let words = &mut words[..(start + 70).div_ceil(64) - start.div_ceil(64)];
             let mut writer = Writer::new(start, words, &mut places);
-            (0..elements).for_each(|_| writer.element(Fr::from(1)));
+            writer.elements(vec![Fr::from(1); elements / 2].into_iter());
+            (elements / 2..elements).for_each(|_| writer.element(Fr::from(1)));
             (0..bits).for_each(|_| writer.bits(1, 1));
             writer.finish(start, 70)
         };
