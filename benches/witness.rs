@@ -8,7 +8,7 @@ mod common;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use bellperson::{util_cs::witness_cs::WitnessCS, Circuit};
+use bellperson::{util_cs::witness_cs::WitnessCS, Circuit, ConstraintSystem};
 use blstrs::Scalar as Fr;
 use cuzk::c1::{sample, SampleOptions};
 use cuzk::circuit::{PoRep, SealProof};

@@ -18,7 +18,7 @@ use filecoin_proofs::{
 use storage_proofs_porep::stacked::StackedCircuit;
 
 pub use partition::Partition;
-pub(crate) use partition::{Challenge, Column, Level};
+pub(crate) use partition::{Challenge, Level};
 pub use porep::{PoRep, Shape};
 
 /// Registered seal proof type, as filecoin-proofs-api names it.

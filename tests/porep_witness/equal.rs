@@ -36,6 +36,8 @@ fn random(seed: u64) -> SampleOptions {
 fn assert_equal(shape: &Shape, partition: &Partition, circuit: impl Circuit<Fr>) {
     let witness = Generator::new(shape).unwrap().generate(partition).unwrap();
     assert_is_assignment_of(&witness, circuit);
+    let portable = Generator::with_lanes(shape, false).unwrap().generate(partition).unwrap();
+    assert!(portable == witness, "with and without lanes");
 }
 
 fn assert_whole_equal(c1: &C1) {
@@ -63,6 +65,20 @@ fn sealed_2kib_witnesses_are_the_circuits() {
 fn fabricated_8mib_witnesses_are_the_circuits() {
     assert_whole_equal(&sample(StackedDrg8MiBV1_1, &SampleOptions::default()).unwrap());
     assert_whole_equal(&sample(StackedDrg8MiBV1_1, &random(4)).unwrap());
+}
+
+#[test]
+fn any_number_of_threads_makes_the_same_witness() {
+    let c1 = sample(StackedDrg8MiBV1_1, &random(6)).unwrap();
+    let porep = PoRep::new(c1.statement.proof).unwrap();
+    let partition = porep.partition(&c1.statement, &c1.vanilla, 0).unwrap();
+    let generator = Generator::new(&porep.shape()).unwrap();
+    let witness = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| generator.generate(&partition).unwrap())
+    };
+    let one = witness(1);
+    assert!(one == witness(2) && one == witness(5));
 }
 
 /// The circuit of one challenge, and its witness.

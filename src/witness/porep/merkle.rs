@@ -4,7 +4,7 @@ use blstrs::Scalar as Fr;
 use ff::PrimeField;
 
 use super::{
-    poseidon::{self, Poseidon},
+    hashes::Source,
     sha256::{node, node_words, padding, Block, MessageWord, INITIAL, NODE},
     sink::Sink,
 };
@@ -71,15 +71,9 @@ pub fn to_bits(element: Fr, sink: &mut impl Sink) -> [u32; 8] {
     node_words(&node)
 }
 
-/// Poseidon for the levels of trees C and R.
-pub struct LevelHash {
-    pub two: Poseidon<3>,
-    pub eight: Poseidon<9>,
-}
-
 /// The path from `leaf` in tree C or R. A level: the index bits, the siblings, the insertion among them, their hash. Returns the
 /// index bits, packed: the path's public input.
-pub fn replica_path(hash: &LevelHash, leaf: Fr, path: &[Level], sink: &mut impl Sink) -> u64 {
+pub fn replica_path(hashes: &mut Source, leaf: Fr, path: &[Level], sink: &mut impl Sink) -> u64 {
     let mut current = leaf;
     for Level { siblings, position } in path {
         let arity = siblings.len() + 1;
@@ -87,11 +81,9 @@ pub fn replica_path(hash: &LevelHash, leaf: Fr, path: &[Level], sink: &mut impl 
         siblings.iter().for_each(|sibling| sink.element(*sibling));
         // The shape has no other arity.
         if let Ok(siblings) = <&[Fr; 7]>::try_from(&siblings[..]) {
-            let children = insert_among_seven(current, siblings, *position, sink);
-            current = hash.eight.hash(poseidon::state(children), sink);
+            current = hashes.hash(&insert_among_seven(current, siblings, *position, sink), sink);
         } else if let [sibling] = siblings[..] {
-            let children = insert_beside_one(current, sibling, *position, sink);
-            current = hash.two.hash(poseidon::state(children), sink);
+            current = hashes.hash(&insert_beside_one(current, sibling, *position, sink), sink);
         }
     }
     packed(path)

@@ -6,9 +6,14 @@
 //! and none needs another, so they are generated at once. The reference is the circuit itself: `witness::synthesize`.
 
 mod challenge;
+mod hashes;
 mod label;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod merkle;
 mod poseidon;
+#[cfg(target_arch = "x86_64")]
+mod poseidon_lanes;
 mod scalar;
 mod sha256;
 mod sink;
@@ -62,7 +67,15 @@ impl Generator {
     /// # Errors
     /// [`Fault::Internal`] for a shape that is none of the registered proof types'.
     pub fn new(shape: &Shape) -> Result<Self> {
-        let gadgets = Gadgets::new(shape)?;
+        Self::with_lanes(shape, true)
+    }
+
+    /// As [`Generator::new`], without AVX-512 where `lanes` is false: the reference to compare with.
+    ///
+    /// # Errors
+    /// As [`Generator::new`].
+    pub fn with_lanes(shape: &Shape, lanes: bool) -> Result<Self> {
+        let gadgets = Gadgets::new(shape, lanes)?;
         let blank = Partition::blank(&Shape { challenges_per_partition: 1, ..*shape });
         let (mut header, mut challenge) = (Places::default(), Places::default());
         gadgets.header(&blank, &mut header);

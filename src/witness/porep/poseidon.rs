@@ -16,24 +16,24 @@ pub type State<const W: usize> = [Scalar; W];
 #[derive(Clone, Debug)]
 pub struct Poseidon<const W: usize> {
     /// The tag after the first S-box.
-    tag: Scalar,
+    pub(super) tag: Scalar,
     /// Added to the inputs before the first S-box; the tag's is none.
-    before: State<W>,
+    pub(super) before: State<W>,
     /// Of the full rounds of the first half: the keys added after the S-box, and the matrix.
-    first_half: Vec<(State<W>, [State<W>; W])>,
-    partial: Vec<PartialRound<W>>,
+    pub(super) first_half: Vec<(State<W>, [State<W>; W])>,
+    pub(super) partial: Vec<PartialRound<W>>,
     /// As `first_half`; the last has no keys.
-    second_half: Vec<(State<W>, [State<W>; W])>,
+    pub(super) second_half: Vec<(State<W>, [State<W>; W])>,
 }
 
 /// A round that takes state\[0\] alone through the S-box.
 #[derive(Clone, Debug)]
-struct PartialRound<const W: usize> {
-    key: Scalar,
+pub(super) struct PartialRound<const W: usize> {
+    pub(super) key: Scalar,
     /// The matrix's first column.
-    column: State<W>,
+    pub(super) column: State<W>,
     /// The rest of its first row, by place in the state (none at 0); all else is the unit matrix.
-    row: State<W>,
+    pub(super) row: State<W>,
 }
 
 /// Sorts neptune's constants, whose type this crate does not name.
@@ -102,6 +102,12 @@ pub fn state<const W: usize>(inputs: impl IntoIterator<Item = Fr>) -> State<W> {
 }
 
 impl<const W: usize> Poseidon<W> {
+    /// Elements that a hash allocates.
+    pub fn elements(&self) -> usize {
+        let (full, partial) = (self.first_half.len() + self.second_half.len(), self.partial.len());
+        3 * (W - 1) + 4 * (W * (full - 1) + partial) + 1
+    }
+
     /// The hash of `state[1..]`; what stands in `state[0]` does not matter.
     pub fn hash(&self, state: State<W>, sink: &mut impl Sink) -> Fr {
         #[cfg(target_arch = "x86_64")]
@@ -120,7 +126,7 @@ impl<const W: usize> Poseidon<W> {
     }
 
     #[inline(always)]
-    fn hash_portable(&self, mut state: State<W>, sink: &mut impl Sink) -> Fr {
+    pub(super) fn hash_portable(&self, mut state: State<W>, sink: &mut impl Sink) -> Fr {
         let mut put = |value: Scalar| sink.element(value.into());
         for (round, (keys, matrix)) in self.first_half.iter().enumerate() {
             if round == 0 {

@@ -14,6 +14,11 @@ pub trait Sink {
 
     /// One variable that is kept as an element.
     fn element(&mut self, value: Fr);
+
+    /// Several of them, one after the other.
+    fn elements(&mut self, values: impl Iterator<Item = Fr>) {
+        values.for_each(|value| self.element(value));
+    }
 }
 
 /// Writes a run of variables into its part of a witness.
@@ -43,12 +48,23 @@ impl<'a> Writer<'a> {
         Self { words, at, shared: 0, word: 0, used, elements, element_count: 0 }
     }
 
+    #[inline(always)]
+    fn store(&mut self, word: u64) {
+        if let Some(slot) = self.words.get_mut(self.at.wrapping_sub(1)) {
+            *slot = word;
+        } else if self.at == 0 {
+            self.shared = word;
+        }
+    }
+
     /// Ends the run, which is `count` variables long by the layout, and returns its bits in the word shared with the run before.
     ///
     /// # Errors
     /// [`Fault::Internal`] where another number of variables or elements was written than there was to be. Where it
     /// succeeds, every place for an element has been written.
-    pub fn finish(self, start: usize, count: usize) -> Result<u64> {
+    pub fn finish(mut self, start: usize, count: usize) -> Result<u64> {
+        // What the last bits left over.
+        self.store(self.word);
         let end = 64 * (start / 64 + self.at - usize::from(start % 64 == 0)) + self.used as usize;
         if end != start + count || self.element_count != self.elements.len() {
             fail!(
@@ -69,11 +85,7 @@ impl Sink for Writer<'_> {
         debug_assert!(count == 64 || value >> count == 0);
         let word = self.word | value << self.used;
         // Stored whether full or not: a store that is soon repeated costs less than a branch that is often mispredicted.
-        if let Some(slot) = self.words.get_mut(self.at.wrapping_sub(1)) {
-            *slot = word;
-        } else if self.at == 0 {
-            self.shared = word;
-        }
+        self.store(word);
         let used = self.used + count;
         // What did not fit; the shift is in two steps, since by 64 it would be none.
         self.word = if used >= 64 { value >> 1 >> (63 - self.used) } else { word };
@@ -88,6 +100,22 @@ impl Sink for Writer<'_> {
             slot.write(value);
         }
         self.element_count += 1;
+    }
+
+    fn elements(&mut self, values: impl Iterator<Item = Fr>) {
+        let mut count = 0;
+        for value in values {
+            if let Some(place) = self.elements.get_mut(self.element_count + count) {
+                place.write(value);
+            }
+            count += 1;
+        }
+        self.element_count += count;
+        while count > 0 {
+            let bits = count.min(64);
+            self.bits(0, bits as u32);
+            count -= bits;
+        }
     }
 }
 
@@ -127,18 +155,19 @@ mod tests {
                 value >> (64 - count)
             }
         };
-        let length: usize = lengths.iter().map(|l| *l as usize).sum::<usize>() + 1;
-        for start in 0..130 {
+        let length: usize = lengths.iter().map(|l| *l as usize).sum::<usize>() + 131;
+        for start in 0..130usize {
             let (first, end) = (start.div_ceil(64), (start + length).div_ceil(64));
             let mut words = vec![0; end];
-            let mut element = [MaybeUninit::uninit()];
+            let mut places = [Fr::from(0); 131].map(MaybeUninit::new);
             let (before, own) = words.split_at_mut(first);
-            let mut writer = Writer::new(start, own, &mut element);
+            let mut writer = Writer::new(start, own, &mut places);
             let mut expected = vec![false; start];
             for (i, count) in lengths.into_iter().enumerate() {
                 if i == 5 {
                     writer.element(Fr::from(9));
-                    expected.push(false);
+                    writer.elements((0..130).map(Fr::from));
+                    expected.extend([false; 131]);
                 }
                 writer.bits(values(count, i), count);
                 expected.extend((0..count).map(|bit| values(count, i) >> bit & 1 == 1));
@@ -150,6 +179,9 @@ mod tests {
             }
             let got: Vec<bool> = (0..start + length).map(|i| words[i / 64] >> (i % 64) & 1 == 1).collect();
             assert_eq!(got, expected, "{start}");
+            // SAFETY: they were initialised from the start.
+            let elements = places.map(|place| unsafe { place.assume_init() });
+            assert!(elements.iter().copied().eq([9].into_iter().chain(0..130).map(Fr::from)), "{start}");
         }
     }
 
@@ -159,7 +191,8 @@ mod tests {
             let (mut words, mut places) = ([0; 2], [MaybeUninit::uninit(); 2]);
             let words = &mut words[..(start + 70).div_ceil(64) - start.div_ceil(64)];
             let mut writer = Writer::new(start, words, &mut places);
-            (0..elements).for_each(|_| writer.element(Fr::from(1)));
+            writer.elements(vec![Fr::from(1); elements / 2].into_iter());
+            (elements / 2..elements).for_each(|_| writer.element(Fr::from(1)));
             (0..bits).for_each(|_| writer.bits(1, 1));
             writer.finish(start, 70)
         };

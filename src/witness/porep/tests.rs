@@ -1,7 +1,7 @@
 //! Gadgets against bellperson's and neptune's own. Insertions and paths are compared in `tests/porep_witness`, with the circuit.
 
 use bellperson::gadgets::num::AllocatedNum;
-use bellperson::util_cs::witness_cs::WitnessCS;
+use bellperson::{util_cs::witness_cs::WitnessCS, ConstraintSystem};
 use filecoin_hashers::{POSEIDON_CONSTANTS_11, POSEIDON_CONSTANTS_2, POSEIDON_CONSTANTS_8};
 use neptune::circuit::poseidon_hash;
 use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};

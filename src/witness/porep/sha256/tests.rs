@@ -4,7 +4,7 @@ use bellperson::gadgets::{
     boolean::{AllocatedBit, Boolean},
     sha256::{sha256, sha256_block_no_padding},
 };
-use bellperson::util_cs::witness_cs::WitnessCS;
+use bellperson::{util_cs::witness_cs::WitnessCS, ConstraintSystem};
 use blstrs::Scalar as Fr;
 use rand_chacha::{
     rand_core::{RngCore, SeedableRng},
