@@ -6,7 +6,7 @@ use cuzk::circuit::{PartitionCircuit, PoRep, VanillaProofs};
 use cuzk::constraints::{first_unsatisfied, Arithmetic, Constraints, Densities, RowValues};
 use cuzk::witness::{synthesize, CompactWitness};
 
-use super::{same, Expected, POOLS};
+use super::{Expected, POOLS};
 
 fn sector(bytes: u64, sector: u64) -> (PoRep, C1) {
     let proof = default_proof(bytes).unwrap();
@@ -70,7 +70,9 @@ fn check_one_challenge(bytes: u64) {
     for (pool, arithmetic) in [(&POOLS[0], Arithmetic::Avx512), (&POOLS[1], Arithmetic::Portable)] {
         pool.install(|| constraints.evaluate_into(&witness, arithmetic, &mut values)).unwrap();
         for (values, expected) in values.iter().zip([&assignment.a, &assignment.b]) {
-            same(&values.expand(), expected, &format!("{bytes} bytes, {arithmetic:?}"));
+            // Row by row: a third vector of this size need not be.
+            let wrong = (0..expected.len()).find(|row| values.get(*row) != expected[*row]);
+            assert_eq!((values.len(), wrong), (expected.len(), None), "{bytes} bytes, {arithmetic:?}");
         }
     }
     assert!(constraints.bytes() < 4_000_000, "{} bytes", constraints.bytes());
