@@ -25,7 +25,7 @@ impl Constraints {
         let (mut aux, mut inputs) = (Bits::new(tables.aux), Bits::new(tables.inputs));
         tables.for_each_tile(&tables.instances, |placed| {
             for group in tables.tile_groups(placed.tile, matrix) {
-                mark_group(tables, group, &placed, &mut aux);
+                mark_group(tables, group, &placed, &mut aux, &mut inputs);
             }
             for entry in tables.tile_entries(placed.tile, matrix) {
                 mark_entry(tables, entry, &placed, &mut aux, &mut inputs);
@@ -66,7 +66,11 @@ impl Bits {
 }
 
 #[inline(always)]
-fn mark_group(tables: &Tables, group: &Group, placed: &Placed, aux: &mut Bits) {
+fn mark_group(tables: &Tables, group: &Group, placed: &Placed, aux: &mut Bits, inputs: &mut Bits) {
+    if group.constant != 0 {
+        // A constant is a coefficient of ONE.
+        inputs.set(0, 1);
+    }
     let count = group.rows.count_ones() as usize;
     for term in tables.group_terms(group) {
         let base = if term.absolute == 0 { placed.aux } else { 0 };

@@ -35,6 +35,6 @@ pub use density::Densities;
 pub use evaluate::Arithmetic;
 pub use r1cs::{record, Column, Matrix, R1cs, Term};
 pub use row_values::RowValues;
-pub use tables::{Child, FieldEntry, FieldTerm, Group, GroupTerm, Instance, Tables, Tile};
+pub use tables::{Child, FieldEntry, FieldTerm, Group, GroupTerm, Instance, Placement, Tables, Tile};
 pub use unsatisfied::{first_unsatisfied, Unsatisfied};
 pub use validate::Constraints;

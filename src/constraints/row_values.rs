@@ -136,6 +136,10 @@ impl RowValues {
 
     /// Makes room for `rows` rows and hands out the bytes; their old values are of no meaning.
     pub(super) fn reset(&mut self, rows: usize) -> (&mut [i8], Wide) {
+        if self.small.capacity() < rows {
+            // Fresh zeros cost nothing until all threads touch them; resizing would write them first.
+            self.small = vec![0; rows];
+        }
         self.small.resize(rows, 0);
         let (mut places, mut elements) = (std::mem::take(&mut self.places), std::mem::take(&mut self.elements));
         places.clear();

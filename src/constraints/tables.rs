@@ -172,10 +172,25 @@ pub struct Tables {
     pub instances: Vec<Instance>,
 }
 
+/// A tile in its place, for a device that has no use for superchunks. 16 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Placement {
+    pub tile: u32,
+    /// Its first row.
+    pub row: u32,
+    /// Aux variables when that row is made.
+    pub aux: u32,
+    /// Inputs then.
+    pub inputs: u32,
+}
+
 /// A tile in its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed<'a> {
     pub tile: &'a Tile,
+    /// Which one it is.
+    pub index: usize,
     /// Its first row.
     pub row: usize,
     /// Aux variables when that row is made.
@@ -256,6 +271,16 @@ impl Tables {
         &self.group_terms[group.term as usize..][..group.terms.into()]
     }
 
+    /// Every tile of the circuit in its place, in row order: 44 MB for a 32 GiB partition.
+    pub fn placements(&self) -> Vec<Placement> {
+        let mut placements = Vec::new();
+        self.for_each_tile(&self.instances, |placed| {
+            let [tile, row, aux, inputs] = [placed.index, placed.row, placed.aux, placed.inputs].map(|n| n as u32);
+            placements.push(Placement { tile, row, aux, inputs });
+        });
+        placements
+    }
+
     /// Every tile of `instances` in its place, in row order.
     #[inline(always)]
     pub(super) fn for_each_tile<'a>(&'a self, instances: &[Instance], mut f: impl FnMut(Placed<'a>)) {
@@ -264,8 +289,9 @@ impl Tables {
                 let mut row = instance.row as usize + child.row as usize;
                 let aux = instance.aux as usize + child.aux as usize;
                 let inputs = instance.inputs as usize + child.inputs as usize;
-                for tile in part(&self.tiles, &self.chunk_starts, child.chunk) {
-                    f(Placed { tile, row, aux: aux + tile.aux as usize, inputs: inputs + tile.inputs as usize });
+                let first = self.chunk_starts[child.chunk as usize] as usize;
+                for (i, tile) in part(&self.tiles, &self.chunk_starts, child.chunk).iter().enumerate() {
+                    f(Placed { tile, index: first + i, row, aux: aux + tile.aux as usize, inputs: inputs + tile.inputs as usize });
                     row += tile.rows as usize;
                 }
             }

@@ -281,3 +281,6 @@ record!(Instance, 4, |i| [i.superchunk, i.row, i.aux, i.inputs], |w| Instance {
     aux: w[2],
     inputs: w[3]
 });
+
+#[cfg(test)]
+mod tests;
