@@ -16,6 +16,7 @@ use super::{check_lengths, Backend};
 use crate::error::Result;
 use curve::{G1, G2};
 use msm::{msm, Portable};
+use quotient::{quotient, Rows};
 
 /// Proves on the host's cores, with the widest arithmetic this processor has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +26,7 @@ pub struct CpuBackend;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PortableCpu;
 
-/// Are G1 sums made in lanes here?
+/// Does this processor compute in lanes?
 fn has_lanes() -> bool {
     #[cfg(target_arch = "x86_64")]
     return ifma::is_available();
@@ -40,7 +41,12 @@ impl Backend for CpuBackend {
     }
 
     fn quotient(&self, a: Vec<Fr>, b: Vec<Fr>, c: Vec<Fr>) -> Result<Vec<Fr>> {
-        PortableCpu.quotient(a, b, c)
+        let rows = Rows::new(a, b, c)?;
+        #[cfg(target_arch = "x86_64")]
+        if ifma::quotient::takes(rows.log_size) {
+            return Ok(ifma::quotient::quotient(rows));
+        }
+        Ok(quotient(rows))
     }
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Fr]) -> Result<G1Projective> {
@@ -63,7 +69,7 @@ impl Backend for PortableCpu {
     }
 
     fn quotient(&self, a: Vec<Fr>, b: Vec<Fr>, c: Vec<Fr>) -> Result<Vec<Fr>> {
-        quotient::quotient(a, b, c)
+        Ok(quotient(Rows::new(a, b, c)?))
     }
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Fr]) -> Result<G1Projective> {

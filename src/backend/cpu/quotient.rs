@@ -15,21 +15,38 @@ use crate::fail;
 /// Values per parallel task of a pointwise pass.
 const TASK: usize = 1 << 12;
 
+/// Values of a, b and c on the whole domain: the rows, and zeros after them.
+pub struct Rows {
+    pub log_size: u32,
+    pub a: Vec<Fr>,
+    pub b: Vec<Fr>,
+    pub c: Vec<Fr>,
+}
+
+impl Rows {
+    /// # Errors
+    /// As [`crate::backend::Backend::quotient`].
+    pub fn new(mut a: Vec<Fr>, mut b: Vec<Fr>, mut c: Vec<Fr>) -> Result<Self> {
+        let rows = a.len();
+        if b.len() != rows || c.len() != rows {
+            fail!(Fault::Internal, "quotient of {rows}, {} and {} rows: expected equally many", b.len(), c.len());
+        }
+        let log_size = rows.max(1).next_power_of_two().ilog2();
+        if log_size >= MAX_LOG_SIZE {
+            fail!(Fault::Input, "circuit of {rows} rows: at most 2^{} are possible over this field", MAX_LOG_SIZE - 1);
+        }
+        for values in [&mut a, &mut b, &mut c] {
+            values.resize(1 << log_size, Fr::ZERO);
+        }
+        Ok(Self { log_size, a, b, c })
+    }
+}
+
 /// See [`crate::backend::Backend::quotient`].
-pub fn quotient(mut a: Vec<Fr>, mut b: Vec<Fr>, mut c: Vec<Fr>) -> Result<Vec<Fr>> {
-    let rows = a.len();
-    if b.len() != rows || c.len() != rows {
-        fail!(Fault::Internal, "quotient of {rows}, {} and {} rows: expected equally many", b.len(), c.len());
-    }
-    let log_size = rows.max(1).next_power_of_two().ilog2();
-    if log_size >= MAX_LOG_SIZE {
-        fail!(Fault::Input, "circuit of {rows} rows: at most 2^{} are possible over this field", MAX_LOG_SIZE - 1);
-    }
+pub fn quotient(rows: Rows) -> Vec<Fr> {
+    let Rows { log_size, mut a, mut b, mut c } = rows;
     let domain = Domain::new(log_size);
     let n = domain.size();
-    for values in [&mut a, &mut b, &mut c] {
-        values.resize(n, Fr::ZERO);
-    }
     // n is a power of two below 2^32 and so invertible.
     let size_inverse = Fr::from(n as u64).invert().unwrap_or(Fr::ZERO);
     let g = root_of_unity(log_size + 1);
@@ -52,5 +69,5 @@ pub fn quotient(mut a: Vec<Fr>, mut b: Vec<Fr>, mut c: Vec<Fr>) -> Result<Vec<Fr
     // The degree of h is at most n - 2.
     c.truncate(n - 1);
     c.par_iter_mut().enumerate().with_min_len(TASK).for_each(|(i, h)| *h = a[bit_reverse(i, log_size)]);
-    Ok(c)
+    c
 }
