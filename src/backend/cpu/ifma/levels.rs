@@ -8,6 +8,7 @@
 //! Coefficients can be scaled by `first * base^e`, e the coefficient's index, at no cost: e = f + K * (index in the next level's
 //! block), so the part of f goes into the factors above.
 
+use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
 use std::marker::PhantomData;
 
 use blstrs::Scalar as Fr;
@@ -20,6 +21,8 @@ use crate::backend::cpu::ntt::{bit_reverse, reversed_powers, root_of_unity};
 
 /// Elements that are worked on at a time.
 pub const WIDTH: usize = 8;
+/// Rows that are fetched ahead: they are far apart, and between two of them is more work than a processor looks past.
+const AHEAD: usize = 8;
 /// The least level's rows, 2^3: eight blocks or columns are worked on at a time.
 const MIN_LOG: u32 = 3;
 /// Logarithm of the shortest transform that is made of levels.
@@ -53,6 +56,16 @@ impl<'a> Shared<'a> {
         assert!(first + WIDTH <= self.length, "elements from {first} of {}", self.length);
         // SAFETY: eight elements from `first` are within the slice that this was made of, as just asserted.
         unsafe { self.elements.add(first).cast() }
+    }
+
+    /// Tells the processor that eight elements from `first` will be loaded.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn prefetch(&self, first: usize) {
+        let address = self.eight(first).cast::<i8>();
+        for line in 0..4 {
+            _mm_prefetch::<_MM_HINT_T0>(address.wrapping_add(64 * line));
+        }
     }
 
     /// Stores carried values below 2^256 as elements `first` to `first + 8`.
@@ -98,15 +111,17 @@ pub struct Level {
     before: usize,
 }
 
-/// `first * step^i`, for i = 0, 1, ..., as carried factors below 2 r.
+/// `first * step^i`, for i = 0, 1, ..., as carried factors below 2 r: those of even and of odd i apart, so that a product
+/// need not wait for the one before.
 struct Powers {
     next: Lanes,
-    step: Lanes,
+    after: Lanes,
+    square: Lanes,
 }
 
 impl Powers {
     /// Steps of `base * w^column` and the seven columns after it.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512ifma")]
     fn new(scale: Scale, w: Fr, column: usize) -> Self {
         let mut step = scale.base * w.pow_vartime([column as u64]);
         let steps = [(); WIDTH].map(|()| {
@@ -115,14 +130,16 @@ impl Powers {
             // As a `Factor` has it.
             this * Fr::from(16)
         });
-        Self { next: Factor::from(scale.first).broadcast(), step: fr::load(&steps) }
+        let (next, step) = (Factor::from(scale.first).broadcast(), fr::load(&steps));
+        Self { next, after: carry(&mul(&next, &step)), square: carry(&mul(&step, &step)) }
     }
 
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn next(&mut self) -> Lanes {
         let this = self.next;
-        self.next = carry(&mul(&this, &self.step));
+        self.next = self.after;
+        self.after = carry(&mul(&this, &self.square));
         this
     }
 }
@@ -222,6 +239,8 @@ impl Levels {
         let rows = 1 << level.log;
         let mut powers = Powers::new(Scale::NONE, level.root(), column);
         for f in 0..rows {
+            let ahead = bit_reverse((f + AHEAD) % rows, level.log);
+            data.iter().for_each(|data| data.prefetch(at + ahead * level.inner));
             let (row, factor) = (bit_reverse(f, level.log), powers.next());
             for (i, data) in data.iter().enumerate() {
                 // SAFETY: the features are this function's, and no other task has these columns.
