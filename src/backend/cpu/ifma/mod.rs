@@ -8,6 +8,7 @@ mod levels;
 mod limbs;
 mod points;
 pub mod quotient;
+mod shared;
 mod transform;
 
 pub use adder::LaneAdder;

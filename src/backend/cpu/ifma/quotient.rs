@@ -4,7 +4,8 @@ use blstrs::Scalar as Fr;
 use ff::Field;
 
 use super::is_available;
-use super::levels::{Levels, Scale, Shared, MIN_LOG_SIZE};
+use super::levels::{Levels, Scale, MIN_LOG_SIZE};
+use super::shared::Shared;
 use crate::backend::cpu::ntt::root_of_unity;
 use crate::backend::cpu::quotient::Rows;
 
