@@ -122,13 +122,13 @@ impl Levels {
     /// Calls `work` for eight columns at a time with scratch, the place of the first row's first element, and the column.
     fn columns(&self, level: &Level, scratch: usize, work: impl Fn(&mut [Lanes], usize, usize) + Sync) {
         let in_block = level.inner / WIDTH;
-        let groups = (1usize << self.log_size) / WIDTH >> level.log;
+        let groups = ((1usize << self.log_size) / WIDTH) >> level.log;
         (0..groups).into_par_iter().for_each_init(
             // SAFETY: zero is a value of vectors of integers.
             || vec![unsafe { std::mem::zeroed::<Lanes>() }; scratch << level.log],
             |buffer, group| {
                 let (block, column) = (group / in_block, group % in_block * WIDTH);
-                work(buffer, (block * level.inner << level.log) + column, column);
+                work(buffer, ((block * level.inner) << level.log) + column, column);
             },
         );
     }

@@ -7,7 +7,7 @@ mod fr;
 mod levels;
 mod limbs;
 mod points;
-pub mod quotient;
+pub(super) mod quotient;
 mod shared;
 mod transform;
 
