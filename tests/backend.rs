@@ -117,15 +117,44 @@ fn sums_of_variables_are_right(backend: &dyn Backend) {
     }
 }
 
+/// The values of a and b by name, for each way in which rows can be special.
+fn row_patterns(rows: usize) -> Vec<(&'static str, Vec<Fr>, Vec<Fr>)> {
+    let scalars = scalar_patterns(rows);
+    let random = scalars.last().unwrap().1.clone();
+    let mut rng = ChaCha20Rng::seed_from_u64(2000 + rows as u64);
+    let other: Vec<_> = (0..rows).map(|_| Fr::random(&mut rng)).collect();
+    let mut all = vec![("random and random", random.clone(), other)];
+    all.extend(scalars.into_iter().map(|(name, a)| (name, a, random.clone())));
+    all.push(("minus one and minus one", vec![-Fr::ONE; rows], vec![-Fr::ONE; rows]));
+    all
+}
+
+fn products(a: &[Fr], b: &[Fr]) -> Vec<Fr> {
+    a.iter().zip(b).map(|(a, b)| *a * b).collect()
+}
+
 fn quotients_equal_reference(backend: &dyn Backend) {
-    for rows in [1usize, 2, 3, 4, 5, 8, 15, 16, 17, 100, 127, 128, 129, 257] {
-        let mut rng = ChaCha20Rng::seed_from_u64(rows as u64);
-        let a: Vec<_> = (0..rows).map(|_| Fr::random(&mut rng)).collect();
-        let b: Vec<_> = (0..rows).map(|_| Fr::random(&mut rng)).collect();
-        let expected = Reference.quotient(&a, &b).unwrap();
-        let got = backend.quotient(&a, &b).unwrap();
-        assert_eq!(got, expected, "{}, {rows} rows", backend.name());
-        assert_eq!(got.len(), rows.next_power_of_two() - 1);
+    for rows in [0usize, 1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 257] {
+        // The reference takes time as the square of the rows: it sees all patterns of few, and of many the first.
+        for (name, a, b) in row_patterns(rows).into_iter().take(if rows <= 65 { usize::MAX } else { 1 }) {
+            let expected = Reference.quotient(&a, &b).unwrap();
+            let got = backend.quotient(&a, &b).unwrap();
+            assert_eq!(got, expected, "{}, {rows} rows, {name}", backend.name());
+            assert_eq!(got.len(), rows.max(1).next_power_of_two() - 1);
+        }
+    }
+}
+
+/// Sizes at which a domain or the levels of its transforms change.
+fn quotients_equal_each_other(one: &dyn Backend, other: &dyn Backend) {
+    for log_size in [6, 7, 8, 9, 10, 11, 12, 13, 14, 16] {
+        for rows in [(1 << log_size) - 1, 1 << log_size, (1usize << log_size) + 1] {
+            for (name, a, b) in row_patterns(rows) {
+                let expected = other.quotient(&a, &b).unwrap();
+                let got = one.quotient(&a, &b).unwrap();
+                assert!(got == expected, "{} and {}, {rows} rows, {name}", one.name(), other.name());
+            }
+        }
     }
 }
 
@@ -136,7 +165,7 @@ fn long_quotients_divide(backend: &dyn Backend) {
         let mut rng = ChaCha20Rng::seed_from_u64(rows as u64);
         let mut random = || -> Vec<Fr> { (0..rows).map(|_| Fr::random(&mut rng)).collect() };
         let (a, b) = (random(), random());
-        let c: Vec<_> = a.iter().zip(&b).map(|(a, b)| *a * b).collect();
+        let c = products(&a, &b);
         let x = Fr::random(&mut rng);
         let n = rows.next_power_of_two();
         let [a_x, b_x, c_x] = [&a, &b, &c].map(|values| evaluate_barycentric(values, n, x));
@@ -229,11 +258,18 @@ fn sums_of_variables() {
 #[test]
 fn cpu_quotients() {
     quotients_equal_reference(&CpuBackend);
+    quotients_equal_reference(&PortableCpu);
+}
+
+#[test]
+fn cpu_quotients_in_lanes() {
+    quotients_equal_each_other(&CpuBackend, &PortableCpu);
 }
 
 #[test]
 fn cpu_long_quotients() {
     long_quotients_divide(&CpuBackend);
+    long_quotients_divide(&PortableCpu);
 }
 
 #[test]

@@ -107,7 +107,8 @@ impl RowValues {
             *value = table[usize::from(*byte as u8)];
         }
         let first = self.starts.get(start / Self::BLOCK).map_or(0, |first| *first as usize);
-        let first = first + self.places[first..].iter().take_while(|place| (**place as usize) < start).count();
+        let end = self.starts.get(start / Self::BLOCK + 1).map_or(first, |end| *end as usize);
+        let first = first + self.places[first..end].partition_point(|place| (*place as usize) < start);
         for (place, element) in self.places[first..].iter().zip(&self.elements[first..]) {
             match known.get_mut(*place as usize - start) {
                 Some(value) => *value = *element,

@@ -291,7 +291,13 @@ impl Tables {
                 let inputs = instance.inputs as usize + child.inputs as usize;
                 let first = self.chunk_starts[child.chunk as usize] as usize;
                 for (i, tile) in part(&self.tiles, &self.chunk_starts, child.chunk).iter().enumerate() {
-                    f(Placed { tile, index: first + i, row, aux: aux + tile.aux as usize, inputs: inputs + tile.inputs as usize });
+                    f(Placed {
+                        tile,
+                        index: first + i,
+                        row,
+                        aux: aux + tile.aux as usize,
+                        inputs: inputs + tile.inputs as usize,
+                    });
                     row += tile.rows as usize;
                 }
             }

@@ -9,6 +9,7 @@ pub mod ifma;
 pub mod msm;
 pub mod ntt;
 mod quotient;
+mod zeros;
 
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 
@@ -18,7 +19,7 @@ use super::{check_lengths, Backend, Rows};
 use crate::error::Result;
 use curve::{G1, G2};
 use msm::{msm, Portable};
-use quotient::Values;
+use quotient::Operands;
 
 /// Proves on the host's cores, with the widest arithmetic this processor has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +29,7 @@ pub struct CpuBackend;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PortableCpu;
 
-/// Are G1 sums made in lanes here?
+/// Does this processor compute in lanes?
 fn has_lanes() -> bool {
     #[cfg(target_arch = "x86_64")]
     return ifma::is_available();
@@ -43,7 +44,12 @@ impl Backend for CpuBackend {
     }
 
     fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Vec<Fr>> {
-        PortableCpu.quotient(a, b)
+        let operands = Operands::new(a, b)?;
+        #[cfg(target_arch = "x86_64")]
+        if ifma::quotient::takes(operands.log_size) {
+            return Ok(ifma::quotient::quotient(operands));
+        }
+        Ok(quotient::quotient(operands))
     }
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {
@@ -66,7 +72,7 @@ impl Backend for PortableCpu {
     }
 
     fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Vec<Fr>> {
-        Ok(quotient::quotient(Values::new(a, b)?))
+        Ok(quotient::quotient(Operands::new(a, b)?))
     }
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {

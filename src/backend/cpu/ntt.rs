@@ -211,7 +211,7 @@ pub fn scale_by_powers_reversed(x: &mut [Fr], scale: Fr, g: Fr) {
 }
 
 /// `g^rev(i)` for i in 0..2^bits.
-fn reversed_powers(g: Fr, bits: u32) -> Vec<Fr> {
+pub fn reversed_powers(g: Fr, bits: u32) -> Vec<Fr> {
     let mut powers = vec![Fr::ONE];
     for k in 0..bits {
         // Bit k of the index is bit (bits - 1 - k) of the exponent.

@@ -9,6 +9,7 @@ use ff::Field;
 use rayon::prelude::*;
 
 use super::ntt::{bit_reverse, root_of_unity, scale_by_powers_reversed, Domain, MAX_LOG_SIZE};
+use super::zeros::zeros;
 use crate::backend::Rows;
 use crate::error::{Fault, Result};
 use crate::fail;
@@ -16,18 +17,17 @@ use crate::fail;
 /// Values per parallel task of a pointwise pass.
 const TASK: usize = 1 << 12;
 
-/// Values of a, b and c on the whole domain: the rows, and zeros after them.
-pub struct Values {
-    log_size: u32,
-    a: Vec<Fr>,
-    b: Vec<Fr>,
-    c: Vec<Fr>,
+/// The rows of a and b, and the size of their domain, beyond whose rows there are zeros.
+pub struct Operands<'a> {
+    pub log_size: u32,
+    pub a: &'a dyn Rows,
+    pub b: &'a dyn Rows,
 }
 
-impl Values {
+impl<'a> Operands<'a> {
     /// # Errors
     /// As [`crate::backend::Backend::quotient`].
-    pub fn new(a: &dyn Rows, b: &dyn Rows) -> Result<Self> {
+    pub fn new(a: &'a dyn Rows, b: &'a dyn Rows) -> Result<Self> {
         let rows = a.len();
         if b.len() != rows {
             fail!(Fault::Internal, "quotient of {rows} and {} rows: expected equally many", b.len());
@@ -36,22 +36,26 @@ impl Values {
         if log_size >= MAX_LOG_SIZE {
             fail!(Fault::Input, "circuit of {rows} rows: at most 2^{} are possible over this field", MAX_LOG_SIZE - 1);
         }
-        let on_domain = |rows: &dyn Rows| {
-            let mut values = vec![Fr::ZERO; 1 << log_size];
-            values.par_chunks_mut(TASK).enumerate().for_each(|(task, values)| {
-                rows.expand_into(task * TASK..task * TASK + values.len(), values);
-            });
-            values
-        };
-        let (a, b) = (on_domain(a), on_domain(b));
-        let mut c = Vec::with_capacity(a.len());
-        a.par_iter().zip(&b).with_min_len(TASK).map(|(a, b)| *a * b).collect_into_vec(&mut c);
-        Ok(Self { log_size, a, b, c })
+        Ok(Self { log_size, a, b })
+    }
+
+    /// The values on the whole domain.
+    fn expand(&self, rows: &dyn Rows) -> Vec<Fr> {
+        let mut values = zeros(1 << self.log_size);
+        values.par_chunks_mut(TASK).enumerate().for_each(|(task, values)| {
+            rows.expand_into(task * TASK..task * TASK + values.len(), values);
+        });
+        values
     }
 }
 
 /// See [`crate::backend::Backend::quotient`].
-pub fn quotient(Values { log_size, mut a, mut b, mut c }: Values) -> Vec<Fr> {
+pub fn quotient(operands: Operands) -> Vec<Fr> {
+    let log_size = operands.log_size;
+    let (mut a, mut b) = (operands.expand(operands.a), operands.expand(operands.b));
+    let mut c = zeros(a.len());
+    let products = c.par_iter_mut().zip(&a).zip(&b).with_min_len(TASK);
+    products.for_each(|((c, a), b)| *c = *a * b);
     let domain = Domain::new(log_size);
     let n = domain.size();
     // n is a power of two below 2^32 and so invertible.

@@ -69,7 +69,9 @@ fn stays_inside(tables: &Tables) {
                     let (first, end) = match term.column.kind() {
                         ColumnKind::AuxBack => (placed.aux as i64 + i64::from(entry.aux) - 1 - distance, aux),
                         ColumnKind::Aux => (distance, aux),
-                        ColumnKind::InputBack => (placed.inputs as i64 + i64::from(entry.inputs) - 1 - distance, inputs),
+                        ColumnKind::InputBack => {
+                            (placed.inputs as i64 + i64::from(entry.inputs) - 1 - distance, inputs)
+                        }
                         ColumnKind::Input => (distance, inputs),
                     };
                     assert!(first >= 0 && first + ((term.length() - 1) * term.stride()) as i64 - end < 0);
@@ -119,7 +121,9 @@ fn whatever_a_file_says_evaluation_stays_inside() {
     for place in (MAGIC.len()..content.len() - 3).step_by(4) {
         let mut forged = content.to_vec();
         let word = u32::from_le_bytes(content[place..place + 4].try_into().unwrap());
-        for other in [0, 1, word.wrapping_add(1), word.wrapping_sub(1), word ^ 1 << 8, word ^ 1 << 16, word ^ 1 << 31, u32::MAX] {
+        for other in
+            [0, 1, word.wrapping_add(1), word.wrapping_sub(1), word ^ 1 << 8, word ^ 1 << 16, word ^ 1 << 31, u32::MAX]
+        {
             forged[place..place + 4].copy_from_slice(&other.to_le_bytes());
             match decode(&sealed(&forged), IDENTITY) {
                 Ok(constraints) => {
@@ -165,5 +169,7 @@ fn each_kind_of_foreign_file_is_told() {
     let mut damaged = bytes.clone();
     damaged[HEADER] ^= 1;
     assert!(decode(&damaged, IDENTITY).unwrap_err().contains("checksum"));
-    assert!(decode(&sealed(&[&bytes[..bytes.len() - DIGEST], &[0][..]].concat()), IDENTITY).unwrap_err().contains("too many"));
+    assert!(decode(&sealed(&[&bytes[..bytes.len() - DIGEST], &[0][..]].concat()), IDENTITY)
+        .unwrap_err()
+        .contains("too many"));
 }

@@ -1,9 +1,16 @@
-//! G1 sums in eight lanes of AVX-512 IFMA, where the processor has it. The portable code is the reference; results are equal
-//! bit for bit.
+//! G1 sums and the quotient in eight lanes of AVX-512 IFMA, where the processor has it. The portable code is the reference;
+//! results are equal bit for bit.
 
 mod adder;
 mod fp;
+mod fr;
+mod levels;
+mod limbs;
 mod points;
+pub(super) mod quotient;
+mod rows;
+mod shared;
+mod transform;
 
 pub use adder::LaneAdder;
 pub use points::{G1Lanes, Point};

@@ -8,8 +8,9 @@ use ff::Field;
 use rayon::prelude::*;
 
 use super::adder::LaneAdder;
-use super::fp::{broadcast, gather, mul, scatter, to_limbs, to_words, Lanes, LIMBS, MODULUS};
+use super::fp::{gather, mul, scatter, Lanes, LIMBS, MODULUS};
 use super::is_available;
+use super::limbs::{broadcast, to_limbs, to_words};
 use crate::backend::bases::RawBases;
 use crate::backend::cpu::affine::Affine;
 use crate::backend::cpu::curve::{Curve, G1};
@@ -45,7 +46,9 @@ fn powers() -> &'static Powers {
     POWERS.get_or_init(|| {
         let power = |k: u64| {
             let bytes = Fp::from(2u64).pow_vartime([k]).to_bytes_le();
-            to_limbs(&std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|j| bytes[8 * i + j]))))
+            to_limbs::<LIMBS, 6>(&std::array::from_fn(|i| {
+                u64::from_le_bytes(std::array::from_fn(|j| bytes[8 * i + j]))
+            }))
         };
         Powers {
             to_blst: power(384),
