@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The repository's file of that name.
@@ -90,6 +91,24 @@ impl Place {
 }
 
 /// Runs a command to its end, feeding it `stdin`.
+/// Runs a command that is to end at once: one that does not is killed, and has no exit code.
+pub fn finish_soon(mut command: Command) -> Finished {
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let (start, limit) = (Instant::now(), Duration::from_secs(20));
+    while child.try_wait().expect("a child").is_none() && start.elapsed() < limit {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Ended by itself, mostly.
+    let _ = child.kill();
+    let output = child.wait_with_output().expect("the binary ends");
+    Finished {
+        code: output.status.code(),
+        stdout: output.stdout,
+        stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
+    }
+}
+
 pub fn finish(mut command: Command, stdin: &[u8]) -> Finished {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");

@@ -8,7 +8,7 @@ mod entry;
 mod writer;
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ use super::content_hash;
 use super::shard::Shard;
 use super::text::display_name;
 use crate::error::{Fault, OrFault, Result};
+use crate::files::{open_regular, read_small};
 
 pub use entry::{host_and_version, unix_ms, Entry, Outcome};
 pub use writer::Writer;
@@ -57,7 +58,10 @@ impl Journal {
     pub fn load(out: &Path) -> Result<Self> {
         let mut journal = Self::default();
         for (source, path) in files(out)?.iter().enumerate() {
-            let bytes = fs::read(path).or_fault(Fault::Output, || format!("{}: cannot be read", display_name(path)))?;
+            let mut bytes = Vec::new();
+            open_regular(path)
+                .and_then(|mut file| file.read_to_end(&mut bytes))
+                .or_fault(Fault::Output, || format!("{}: the journal cannot be read", display_name(path)))?;
             journal.take(source, path, &bytes);
         }
         journal.index();
@@ -154,10 +158,13 @@ impl Journal {
     /// `Output`: something is there and cannot be read.
     pub fn orphan(&self, out: &Path, proof_file: &Path) -> Result<Option<Vec<u8>>> {
         let path = out.join(proof_file);
-        let bytes = match read_proof(&path) {
+        let bytes = match read_small(&path, MAX_PROOF_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error).or_fault(Fault::Output, || display_name(&path)),
+            Err(error) => {
+                return Err(error)
+                    .or_fault(Fault::Output, || format!("{}: not to be read as an earlier proof", display_name(&path)))
+            }
         };
         let hash = content_hash(&bytes);
         let known = self.entries().any(|entry| match &entry.outcome {
@@ -172,20 +179,10 @@ impl Journal {
 pub fn still_valid(entry: &Entry, out: &Path) -> bool {
     match &entry.outcome {
         Outcome::Proved { proof_file, proof_hash } => {
-            read_proof(&out.join(proof_file)).is_ok_and(|bytes| content_hash(&bytes) == *proof_hash)
+            read_small(&out.join(proof_file), MAX_PROOF_BYTES).is_ok_and(|bytes| content_hash(&bytes) == *proof_hash)
         }
         Outcome::Failed { .. } => false,
     }
-}
-
-fn read_proof(path: &Path) -> io::Result<Vec<u8>> {
-    let found = fs::metadata(path)?;
-    if !found.is_file() || found.len() > MAX_PROOF_BYTES {
-        return Err(io::Error::other(format!("expected a proof file of at most {MAX_PROOF_BYTES} bytes")));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_PROOF_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// The journals in a folder, sorted by name.

@@ -1,4 +1,5 @@
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
@@ -217,7 +218,7 @@ fn orphans_are_proofs_of_which_no_entry_knows() {
     File::create(out.path().join("b.proof.json")).unwrap().set_len(MAX_PROOF_BYTES + 1).unwrap();
     let error = orphan("b.proof.json").unwrap_err();
     assert_eq!(error.fault(), Fault::Output);
-    assert!(error.to_string().contains("at most 1048576 bytes"), "{error}");
+    assert!(error.to_string().contains("expected at most 1048576"), "{error}");
 }
 
 #[test]
