@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 mod parameters;
+pub mod running;
 
 use std::ffi::OsStr;
 use std::fs;
