@@ -10,6 +10,8 @@ use super::{content_hash, display_name, read_stable, Input, Lock, Shard};
 use crate::c1::{self, ReadOptions, C1};
 use crate::circuit::SealProof;
 use crate::error::{Error, Fault, OrFault, Result};
+use crate::fail;
+use crate::files::kind;
 use crate::pipeline::job::{Desk, Ended, Ending, File, Job, Open, Triage};
 use crate::pipeline::output::Output;
 use crate::pipeline::proof_file::{self, ProofFile, ProofFormat, UsedParameters};
@@ -28,6 +30,8 @@ pub(super) struct BatchDesk<'a> {
     pub shard: Shard,
     pub lock: &'a Lock,
     pub options: ReadOptions,
+    /// The folders they lie in, likewise.
+    pub folders: HashSet<&'a Path>,
     pub fail_fast: bool,
     /// How often a file may be tried again.
     pub retry: u32,
@@ -65,10 +69,30 @@ impl BatchDesk<'_> {
         // Without the lock nothing can be delivered any more: the others' time would be lost too.
         self.lock.check().inspect_err(|_| self.stop.request())?;
         let path = self.out.join(&self.proofs[job.index]);
+    /// # Errors
+    /// `Output`: what bears the name of this file's proof is nothing that a proof may replace.
+    fn place_is_free(&self, job: &Job) -> Result<()> {
+        let own = &self.proofs[job.index];
+        let path = self.out.join(own);
+        let found = std::fs::symlink_metadata(&path).ok().filter(|found| !found.is_file() && !found.is_symlink());
+        let what = match found {
+            Some(found) => kind(&found),
+            None if self.folders.contains(own.as_path()) => "the folder of other files' proofs",
+            None => return Ok(()),
+        };
+        fail!(
+            Fault::Output,
+            "{}: expected no more than an earlier proof of this file, got {what}; move it away, or rename the C1 file",
+            display_name(&path)
+        )
+    }
+
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).or_fault(Fault::Output, || display_name(folder))?;
+            let cannot = || format!("{}: the proof's folder cannot be made", display_name(folder));
+            std::fs::create_dir_all(folder).or_fault(Fault::Output, cannot)?;
         }
         if path.is_symlink() {
+        self.place_is_free(job)?;
             // The link is ours to replace, what it leads to is not.
             std::fs::remove_file(&path).or_fault(Fault::Output, || display_name(&path))?;
         }
@@ -232,6 +256,7 @@ impl Desk for BatchDesk<'_> {
             // It was looked at, not tried.
             state.attempts[job.index] -= 1;
             return state.again.push(job.index);
+        self.place_is_free(job)?;
         }
         if let Some(content) = ended.content {
             self.state().in_work.remove(content);

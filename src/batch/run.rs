@@ -124,6 +124,7 @@ impl<'a> Prepared<'a> {
         let desk = BatchDesk {
             inputs: &inputs,
             proofs: &proofs,
+            folders: proofs.iter().flat_map(|proof| proof.ancestors().skip(1)).collect(),
             out: &settings.out,
             format: settings.format,
             shard: settings.shard,
