@@ -135,7 +135,7 @@ pub struct BatchArgs {
     /// Try a file again, so often, after a failure that may pass
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub retry: u32,
-    /// Longest time for one file, e.g. 10m
+    /// Longest time of work on one file, e.g. 10m; its waiting, and what all files share, is left out
     #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
     pub deadline: Option<Duration>,
     /// Write everything there is to know of the run as JSON

@@ -139,6 +139,35 @@ impl<'a> Small<'a> {
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "cuzk-test"]).arg(path).output();
         mounted.is_ok_and(|mount| mount.status.success()).then(|| Self(path))
     }
+#[test]
+fn a_file_that_waits_for_the_device_does_not_miss_its_deadline() {
+    let folder = Folder::new(3);
+    // The last one waits for three seconds.
+    assert_eq!(folder.run("--device simulator:1.5 --deadline 1.4s").ok().lines().count(), 3);
+}
+
+#[test]
+fn a_folder_where_a_proof_belongs_fails_that_file_alone() {
+    // There before, or made for the proofs of other files: `a` has no extension that could tell them apart.
+    for other in ["b.json", "a.proof.json/b.json"] {
+        for round in 0..2 {
+            let folder = Folder::new(0);
+            folder.put("a", 100);
+            folder.put(other, 101);
+            if round == 1 || other == "b.json" {
+                fs::create_dir_all(folder.path("out/a.proof.json")).unwrap();
+            }
+            for _ in 0..2 {
+                let run = folder.run("");
+                run.fails(8, "1 of 2 files failed: a");
+                run.fails(8, "out/a.proof.json: expected no more than an earlier proof of this file, got ");
+                run.fails(8, "rename the C1 file");
+                assert_eq!(run.text(), format!("out/{}\n", other.replace("b.json", "b.proof.json")));
+            }
+        }
+    }
+}
+
 
     fn resize(&self, size: &str) {
         let options = format!("remount,size={size}");
