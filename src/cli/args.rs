@@ -132,7 +132,7 @@ pub struct BatchArgs {
     /// Stop at the first file that fails
     #[arg(long)]
     pub fail_fast: bool,
-    /// Try a file again, so often, after a failure that may pass
+    /// Try a file again, so often, after a failure that may pass; a proof that is made is only written again
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub retry: u32,
     /// Longest time of work on one file, e.g. 10m; its waiting, and what all files share, is left out

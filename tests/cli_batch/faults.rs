@@ -5,9 +5,12 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::common::running::Running;
 use crate::common::{finish, Finished};
 use crate::folder::{c1, json, Folder};
 
@@ -87,6 +90,45 @@ fn what_succeeds_when_tried_again_has_succeeded() {
     let listed = String::from_utf8(run.stdout).unwrap();
     assert_eq!(listed, "out/0.proof.json\nout/1.proof.json\nout/2.proof.json\n");
     folder.verify("out/0.proof.json", "in/0.json");
+}
+
+/// A run whose proof finds a folder in its place when it is made; `then` comes after that.
+fn blocked(folder: &Folder, retry: u32, then: impl FnOnce(&Running)) -> (Option<i32>, String) {
+    let place = folder.path("out/0.proof.json");
+    let mut run = Running::start(folder.command(&format!("--retry {retry} --device simulator:1 --report r.json")));
+    run.wait_for("0.json: started");
+    fs::create_dir(place).unwrap();
+    run.wait_for("partition 1 of 1 through");
+    then(&run);
+    run.end()
+}
+
+#[test]
+fn a_proof_that_cannot_be_written_is_kept_and_its_writing_alone_tried_again() {
+    let folder = Folder::new(1);
+    let (code, seen) = blocked(&folder, 6, |_| {
+        sleep(Duration::from_millis(300));
+        fs::remove_dir(folder.path("out/0.proof.json")).unwrap();
+    });
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(record(&folder, "0.json")["attempts"].as_u64().unwrap() > 1);
+    assert_eq!(json(&folder.path("r.json"))["partitions"]["through_devices"], 1);
+    folder.verify("out/0.proof.json", "in/0.json");
+
+    let folder = Folder::new(1);
+    let (code, seen) = blocked(&folder, 2, |_| ());
+    assert_eq!(code, Some(8), "{seen}");
+    assert!(seen.contains("0.json: failed: proved, and not written; attempts: 3: "), "{seen}");
+    assert_eq!(record(&folder, "0.json")["attempts"], 3);
+    assert_eq!(json(&folder.path("r.json"))["partitions"]["through_devices"], 1);
+}
+
+#[test]
+fn a_signal_ends_the_attempts_to_write() {
+    let folder = Folder::new(1);
+    let (code, seen) = blocked(&folder, 1_000_000, |run| run.signal("-TERM"));
+    assert_eq!(code, Some(8), "{seen}");
+    assert!(seen.contains("0.json: failed: proved, and not written; attempts: "), "{seen}");
 }
 
 #[test]
