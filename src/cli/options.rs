@@ -123,6 +123,25 @@ pub enum TimingsFormat {
     None,
 }
 
+impl Task {
+    /// Whether it is of no use without standard output.
+    pub fn answers_on_stdout(&self) -> bool {
+        match self {
+            Self::Prove(prove) => prove.destination == Destination::Stdout || prove.timings == TimingsFormat::Json,
+            Self::Sample(sample) => sample.destination == Destination::Stdout,
+            // Files, or the exit code, are what they are for.
+            Self::Batch(_) | Self::Verify(_) | Self::ParamsGenerate { .. } => false,
+            Self::Report { .. }
+            | Self::Inspect(_)
+            | Self::ParamsList { .. }
+            | Self::ParamsCheck { .. }
+            | Self::Devices { .. }
+            | Self::Completions(_)
+            | Self::Man(_) => true,
+        }
+    }
+}
+
 impl Options {
     /// Resolves the flags.
     ///
