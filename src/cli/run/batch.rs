@@ -25,7 +25,7 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     let prepared = Prepared::new(&options.settings, &STOP, &|message| terminal.note(message))?;
     check_reports(options, &prepared)?;
     prepared.notes.iter().for_each(|note| terminal.warn(note));
-    let machine = Machine::start(&options.work, threads)?;
+    let machine = Machine::start(&options.work, threads, &options.settings.parameters)?;
     let recorder = Arc::new(Recorder::default());
     let mut live = Live::new(terminal.live_mode(), recorder.clone(), prepared.files());
     let progress = live.progress();
