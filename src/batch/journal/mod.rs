@@ -32,7 +32,8 @@ const MAX_PROOF_BYTES: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Journal {
     records: Vec<Record>,
-    /// What could not be understood, each with its file and line. It stops nothing: such lines count as absent.
+    /// What could not be understood: of each journal the first line, and how many more there are. It stops nothing: such
+    /// lines count as absent.
     pub complaints: Vec<String>,
     /// Records that say a content was proved with parameters of a digest, the newest last.
     proved: HashMap<(String, String), Vec<usize>>,
@@ -69,6 +70,8 @@ impl Journal {
     }
 
     fn take(&mut self, source: usize, path: &Path, bytes: &[u8]) {
+        // The first line that is wrong, with its error, and how many are.
+        let (mut wrong, mut count) = (None, 0);
         for (line, text) in bytes.split(|byte| *byte == b'\n').enumerate() {
             if text.is_empty() {
                 continue;
@@ -76,13 +79,17 @@ impl Journal {
             match Entry::from_line(text) {
                 Ok(entry) => self.records.push(Record { entry, source }),
                 Err(error) if entry::is_torn(text, &error) => {}
-                Err(error) => self.complaints.push(format!(
-                    "{}, line {}: not an entry, ignored: {error}",
-                    display_name(path),
-                    line + 1
-                )),
+                Err(error) => {
+                    count += 1;
+                    wrong.get_or_insert((line + 1, error));
+                }
             }
         }
+        let place = display_name(path);
+        self.complaints.extend(wrong.map(|(line, error)| match count {
+            1 => format!("{place}, line {line}: not an entry, ignored: {error}"),
+            _ => format!("{place}, line {line} and {} more: not entries, ignored; the first: {error}", count - 1),
+        }));
     }
 
     fn index(&mut self) {
