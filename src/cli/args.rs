@@ -92,7 +92,7 @@ pub struct ProveArgs {
 /// What the work is done with.
 #[derive(Debug, clap::Args)]
 pub struct WorkArgs {
-    /// Memory to use, anonymous and pinned, e.g. 48GiB [default: what is available, less a margin]
+    /// Memory to use, anonymous and pinned, e.g. 48GiB or 1.5GiB [default: what machine, cgroup and limits leave, less a margin]
     #[arg(long, value_name = "BYTES", value_parser = values::byte_size)]
     pub memory: Option<u64>,
     /// Most partitions in memory at a time [default: as the memory allows]
