@@ -139,48 +139,6 @@ fn a_file_that_takes_too_long_fails_with_its_times() {
     folder.run("--deadline 10m").ok();
 }
 
-/// Runs a batch whose shell first does `setting`.
-fn run_after(folder: &Folder, setting: &str, more: &str) -> Finished {
-    let batch = folder.command(more);
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("{setting}; exec \"$@\""), "sh"]).arg(batch.get_program()).args(batch.get_args());
-    for (name, value) in batch.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command.current_dir(batch.get_current_dir().expect("the place"));
-    finish(command, b"")
-}
-
-#[test]
-fn a_journal_that_cannot_grow_fails_files_and_the_next_run_finds_their_proofs() {
-    let folder = Folder::new(4);
-    // No file may be larger than 2 KiB: the journal's second line is cut off. The signal would kill.
-    let full = run_after(&folder, "trap '' XFSZ; ulimit -f 4", "");
-    full.fails(8, "no entry can be appended to the journal");
-    let before = folder.proofs();
-    assert_eq!((before.len(), folder.proved().len()), (4, 1));
-    // The proofs are there, and verify: they are recorded, not made again.
-    let run = folder.run("--device simulator:30");
-    assert_eq!(run.ok().lines().count(), 4);
-    assert_eq!(folder.proofs(), before);
-    assert_eq!(folder.proved().into_values().collect::<Vec<_>>(), [1; 4]);
-    folder.assert_clean();
-}
-
-/// A small file system of its own, until dropped.
-struct Small<'a>(&'a Path);
-
-impl<'a> Small<'a> {
-    /// None where mounting is not permitted.
-    fn mount(path: &'a Path, size: &str) -> Option<Self> {
-        fs::create_dir_all(path).unwrap();
-        let options = format!("size={size}");
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "cuzk-test"]).arg(path).output();
-        mounted.is_ok_and(|mount| mount.status.success()).then(|| Self(path))
-    }
 #[test]
 fn a_file_that_waits_for_the_device_does_not_miss_its_deadline() {
     let folder = Folder::new(3);
@@ -210,6 +168,49 @@ fn a_folder_where_a_proof_belongs_fails_that_file_alone() {
     }
 }
 
+/// Runs a batch whose shell first does `setting`.
+fn run_after(folder: &Folder, setting: &str, more: &str) -> Finished {
+    let batch = folder.command(more);
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{setting}; exec \"$@\""), "sh"]).arg(batch.get_program()).args(batch.get_args());
+    for (name, value) in batch.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.current_dir(batch.get_current_dir().expect("the place"));
+    finish(command, b"")
+}
+
+#[test]
+fn a_journal_that_cannot_grow_fails_files_and_the_next_run_finds_their_proofs() {
+    let folder = Folder::new(4);
+    // No file may be larger than 2 KiB: the journal's second line is cut off.
+    let full = run_after(&folder, "ulimit -f 4", "");
+    full.fails(8, "File too large");
+    full.fails(8, "no entry can be appended to the journal");
+    let before = folder.proofs();
+    assert_eq!((before.len(), folder.proved().len()), (4, 1));
+    // The proofs are there, and verify: they are recorded, not made again.
+    let run = folder.run("--device simulator:30");
+    assert_eq!(run.ok().lines().count(), 4);
+    assert_eq!(folder.proofs(), before);
+    assert_eq!(folder.proved().into_values().collect::<Vec<_>>(), [1; 4]);
+    folder.assert_clean();
+}
+
+/// A small file system of its own, until dropped.
+struct Small<'a>(&'a Path);
+
+impl<'a> Small<'a> {
+    /// None where mounting is not permitted.
+    fn mount(path: &'a Path, size: &str) -> Option<Self> {
+        fs::create_dir_all(path).unwrap();
+        let options = format!("size={size}");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "cuzk-test"]).arg(path).output();
+        mounted.is_ok_and(|mount| mount.status.success()).then(|| Self(path))
+    }
 
     fn resize(&self, size: &str) {
         let options = format!("remount,size={size}");
