@@ -11,8 +11,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
 use std::time::{Duration, Instant};
+
 use tempfile::TempDir;
 
 /// The repository's file of that name.
@@ -91,7 +91,6 @@ impl Place {
     }
 }
 
-/// Runs a command to its end, feeding it `stdin`.
 /// Runs a command that is to end at once: one that does not is killed, and has no exit code.
 pub fn finish_soon(mut command: Command) -> Finished {
     let mut child =
@@ -110,6 +109,7 @@ pub fn finish_soon(mut command: Command) -> Finished {
     }
 }
 
+/// Runs a command to its end, feeding it `stdin`.
 pub fn finish(mut command: Command, stdin: &[u8]) -> Finished {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
