@@ -95,7 +95,7 @@ impl Place {
 pub fn finish_soon(mut command: Command) -> Finished {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
-    let (start, limit) = (Instant::now(), Duration::from_secs(20));
+    let (start, limit) = (Instant::now(), Duration::from_secs(60));
     while child.try_wait().expect("a child").is_none() && start.elapsed() < limit {
         std::thread::sleep(Duration::from_millis(5));
     }

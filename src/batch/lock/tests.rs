@@ -199,7 +199,8 @@ fn what_is_no_lock_file_is_refused_at_once() {
     let folder = folder();
     let path = whole(folder.path());
     let claim = folder.path().join("cuzk-lock.1-of-1.after-r");
-    let cases: [(&dyn Fn(&Path), &str); 4] = [
+    type Make<'a> = &'a dyn Fn(&Path);
+    let cases: [(Make<'_>, &str); 4] = [
         (&|path| symlink("nothing", path).unwrap(), "a symbolic link to nothing"),
         (&|path| mkfifoat(CWD, path, Mode::RWXU).unwrap(), "expected a regular file, got a pipe"),
         (&|path| fs::create_dir(path).unwrap(), "expected a regular file, got a folder"),
