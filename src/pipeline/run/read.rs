@@ -66,6 +66,7 @@ impl Run<'_> {
             let mut content = None;
             let read = {
                 let _working = self.recorder.begin(LANE, Activity::Work { job: job.index, partition: None });
+                let _counted = begun.clock.work();
                 contained(Stage::Read, || self.read_one(&job, parameters, &begun, &mut content, &memory))
             };
             match read {
@@ -94,7 +95,9 @@ impl Run<'_> {
         let bytes = self.desk.read(job)?;
         let hash = content_hash(&bytes);
         *content = Some(hash.clone());
-        match self.desk.triage(job, &hash, &bytes, &|proof| parameters.open(proof))? {
+        // What all files share is not one file's work.
+        let open = |proof| begun.clock.pause(|| parameters.open(proof));
+        match self.desk.triage(job, &hash, &bytes, &open)? {
             Triage::Prove => {}
             Triage::Done(proof) => return Ok(Read::Ended(Ending::Skipped(proof))),
             Triage::Elsewhere => return Ok(Read::Ended(Ending::Elsewhere)),
@@ -112,8 +115,9 @@ impl Run<'_> {
             begun.timings.time(Phase::Check, challenges, check).map_err(|e| e.context(job.name.clone()))?;
         }
         let start = Instant::now();
-        let opened = parameters.open(c1.statement.proof)?;
-        let compiled = self.computes().then(|| parameters.compile(&opened.porep)).transpose()?;
+        let opened = open(c1.statement.proof)?;
+        let compile = || begun.clock.pause(|| parameters.compile(&opened.porep));
+        let compiled = self.computes().then(compile).transpose()?;
         begun.timings.add(Phase::Parameters, start.elapsed(), 0);
         self.recorder.announce(job.index, &job.name, Some(opened.porep.partitions()));
         let file = File::new(job.clone(), hash, &c1, (opened, compiled), begun.clone());
