@@ -3,13 +3,17 @@
 //! One lock stands around every making, renaming and removing of a temporary. Whoever holds it decides whether a file is
 //! complete or gone; a signal takes it for good, so that nothing new is made while the process ends.
 
+mod regular;
+
 use std::fs::{self, File, Permissions};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{PathPersistError, TempDir, TempPath};
+
+pub use regular::{is_descriptor, kind, open_input, open_regular, open_regular_with, read_small};
 
 /// What exists under temporary names, and what has been finished.
 struct Registry {
@@ -226,24 +230,6 @@ impl Registry {
     }
 }
 
-/// The content of a regular file that is expected to be small; nothing is read of a larger one.
-///
-/// # Errors
-/// Those of reading; more than `limit` bytes; no regular file.
-pub fn read_small(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let metadata = fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
-    if metadata.len() > limit {
-        return Err(io::Error::other(format!("{} bytes, expected at most {limit}", metadata.len())));
-    }
-    let mut bytes = Vec::new();
-    // A file that grows meanwhile is read no further.
-    File::open(path)?.take(limit).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,19 +290,5 @@ mod tests {
         let (others, result) = pair();
         put_set(others, result, &name).unwrap();
         assert_eq!((fs::read(&other).unwrap(), fs::read(&name).unwrap()), (b"o".into(), b"r".into()));
-    }
-
-    #[test]
-    fn large_and_special_files_are_not_read_for_small_ones() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x");
-        fs::write(&path, b"abc").unwrap();
-        assert_eq!(read_small(&path, 3).unwrap(), b"abc");
-        assert!(read_small(&path, 2).unwrap_err().to_string().contains("3 bytes, expected at most 2"));
-        // Sparse: an attempt to read it all would be noticed.
-        File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
-        assert!(read_small(&path, 1 << 20).is_err());
-        assert!(read_small(Path::new("/dev/zero"), 10).unwrap_err().to_string().contains("not a regular file"));
-        assert_eq!(read_small(&folder.path().join("none"), 1).unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

@@ -3,51 +3,14 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use common::running::Running;
 use common::{dev_params, repository, Place};
-
-/// A run whose standard error is read as it comes.
-struct Run {
-    child: Child,
-    stderr: BufReader<ChildStderr>,
-    seen: String,
-}
-
-impl Run {
-    fn start(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let stderr = BufReader::new(child.stderr.take().unwrap());
-        Self { child, stderr, seen: String::new() }
-    }
-
-    fn wait_for(&mut self, part: &str) {
-        while !self.seen.contains(part) {
-            assert_ne!(self.stderr.read_line(&mut self.seen).unwrap(), 0, "ended before {part:?}:\n{}", self.seen);
-        }
-    }
-
-    /// Waits for the first byte on standard output. The rest is more than a pipe holds: the run goes on writing it.
-    fn wait_for_output(&mut self) {
-        let output = self.child.stdout.as_mut().unwrap();
-        output.read_exact(&mut [0]).unwrap();
-    }
-
-    fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-    }
-
-    /// The exit code, and all of standard error.
-    fn end(mut self) -> (Option<i32>, String) {
-        self.stderr.read_to_string(&mut self.seen).unwrap();
-        (self.child.wait().unwrap().code(), self.seen)
-    }
-}
 
 fn names(folder: &Path) -> Vec<String> {
     fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
@@ -61,7 +24,7 @@ fn an_interrupted_proof_is_130_and_leaves_nothing() {
     for signal in ["-INT", "-HUP"] {
         let mut command = place.command(["prove", "c1.json", "--dev-params", "--params"]);
         command.arg(&params);
-        let mut run = Run::start(command);
+        let mut run = Running::start(command);
         run.wait_for("c1.json: started");
         run.signal(signal);
         let (code, seen) = run.end();
@@ -77,7 +40,7 @@ fn a_hang_up_under_nohup_is_ignored() {
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_cuzk")]);
     command.args("sample --sector-size 2KiB -o -".split(' ')).current_dir(place.path(""));
-    let mut run = Run::start(command);
+    let mut run = Running::start(command);
     run.wait_for_output();
     run.signal("-HUP");
     let mut output = Vec::new();
@@ -90,7 +53,7 @@ fn a_hang_up_under_nohup_is_ignored() {
 #[test]
 fn output_that_is_cut_short_is_called_so() {
     let place = Place::new();
-    let mut run = Run::start(place.command("sample --sector-size 2KiB -o -".split(' ')));
+    let mut run = Running::start(place.command("sample --sector-size 2KiB -o -".split(' ')));
     run.wait_for_output();
     run.signal("-TERM");
     let (code, seen) = run.end();
@@ -101,7 +64,7 @@ fn output_that_is_cut_short_is_called_so() {
 #[test]
 fn an_interrupted_generation_is_130_and_leaves_nothing_half_made() {
     let place = Place::new();
-    let mut run = Run::start(place.command("params generate --sector-size 2KiB --params new".split(' ')));
+    let mut run = Running::start(place.command("params generate --sector-size 2KiB --params new".split(' ')));
     run.wait_for("generating parameters");
     run.signal("-INT");
     let (code, seen) = run.end();
@@ -120,7 +83,7 @@ fn an_interrupted_sealing_is_130_and_leaves_no_folder() {
     let mut command = place.command("sample --sealed --sector-size 8MiB -o c1.json".split(' '));
     // The graph's parents are kept between runs, elsewhere.
     command.env("TMPDIR", &temporary).env("FIL_PROOFS_PARENT_CACHE", place.path("parents"));
-    let mut run = Run::start(command);
+    let mut run = Running::start(command);
     let start = Instant::now();
     let sealing = || names(&temporary).first().is_some_and(|folder| temporary.join(folder).join("sealed").exists());
     while !sealing() {

@@ -186,6 +186,36 @@ fn a_document_that_contradicts_the_c1_or_the_parameters_is_refused() {
 }
 
 #[test]
+fn a_miner_or_a_sector_alone_is_checked_with_what_the_c1_names() {
+    let own = Place::new();
+    let sample: Value = serde_json::from_slice(&sample()).unwrap();
+    // The same C1 output in a wrapper that names the sector only.
+    own.run("sample --sector-size 2KiB --format wrapper -o wrapper.json").ok();
+    own.write("c1.json", sample.to_string());
+    let verify = |miner: Option<u64>, sector: Option<u64>, c1: &str| {
+        let mut document = document();
+        let object = document.as_object_mut().unwrap();
+        object.retain(|key, _| key != "miner" && key != "sector");
+        object.extend(miner.map(|miner| ("miner".into(), miner.into())));
+        object.extend(sector.map(|sector| ("sector".into(), sector.into())));
+        own.write("p.json", document.to_string());
+        run_dev(&own, &format!("verify p.json --c1 {c1}"), b"")
+    };
+    verify(Some(1000), None, "wrapper.json").ok();
+    verify(Some(1001), None, "wrapper.json").fails(6, "replica_id");
+    verify(None, Some(2), "wrapper.json").fails(6, "the sector is 2");
+    verify(Some(1001), None, "c1.json --miner t01000 --sector 1").fails(6, "the miner is f01001");
+    verify(None, Some(2), "c1.json --miner t01000 --sector 1").fails(6, "the sector is 2");
+    // Here nothing tells, and that is said.
+    for (miner, sector, said) in
+        [(Some(1001), None, "miner f01001 and no sector"), (None, Some(2), "sector 2 and no miner")]
+    {
+        let run = verify(miner, sector, "c1.json");
+        assert!(run.ok().contains("valid") && run.stderr.contains(said), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn proof_files_of_a_hostile_size_are_refused_before_they_are_decoded() {
     let (place, _) = proved();
     let c1 = place.path("c1.json").display().to_string();

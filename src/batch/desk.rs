@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::journal::{host_and_version, still_valid, unix_ms, Entry, Journal, Outcome, Writer};
 use super::{content_hash, display_name, read_stable, Input, Lock, Shard};
 use crate::c1::{self, ReadOptions, C1};
 use crate::circuit::SealProof;
 use crate::error::{Error, Fault, OrFault, Result};
+use crate::fail;
+use crate::files::kind;
 use crate::pipeline::job::{Desk, Ended, Ending, File, Job, Open, Triage};
 use crate::pipeline::output::Output;
 use crate::pipeline::proof_file::{self, ProofFile, ProofFormat, UsedParameters};
@@ -18,11 +20,18 @@ use crate::pipeline::stop::Stop;
 use crate::report::spans::{self, FileRecord, Recorder};
 use crate::report::{Memory, Timings};
 
+/// Time between the first attempt to write a proof and the second; it doubles from one to the next.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// Up to this: other files' proofs wait meanwhile.
+const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+
 /// What the desk of one run works with.
 pub(super) struct BatchDesk<'a> {
     pub inputs: &'a [Input],
     /// The proof files, relative to `out`, input by input.
     pub proofs: &'a [PathBuf],
+    /// The folders they lie in, likewise.
+    pub folders: HashSet<&'a Path>,
     pub out: &'a Path,
     pub format: ProofFormat,
     pub shard: Shard,
@@ -60,13 +69,33 @@ impl BatchDesk<'_> {
         display_name(&self.out.join(&self.proofs[job.index]))
     }
 
+    /// # Errors
+    /// `Output`: what bears the name of this file's proof is nothing that a proof may replace.
+    fn place_is_free(&self, job: &Job) -> Result<()> {
+        let own = &self.proofs[job.index];
+        let path = self.out.join(own);
+        let found = std::fs::symlink_metadata(&path).ok().filter(|found| !found.is_file() && !found.is_symlink());
+        let what = match found {
+            Some(found) => kind(&found),
+            None if self.folders.contains(own.as_path()) => "the folder of other files' proofs",
+            None => return Ok(()),
+        };
+        fail!(
+            Fault::Output,
+            "{}: expected no more than an earlier proof of this file, got {what}; move it away, or rename the C1 file",
+            display_name(&path)
+        )
+    }
+
     /// Writes a proof file and records it.
     fn publish(&self, job: &Job, bytes: &[u8], content: &str, about: About) -> Result<String> {
         // Without the lock nothing can be delivered any more: the others' time would be lost too.
         self.lock.check().inspect_err(|_| self.stop.request())?;
+        self.place_is_free(job)?;
         let path = self.out.join(&self.proofs[job.index]);
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).or_fault(Fault::Output, || display_name(folder))?;
+            let cannot = || format!("{}: the proof's folder cannot be made", display_name(folder));
+            std::fs::create_dir_all(folder).or_fault(Fault::Output, cannot)?;
         }
         if path.is_symlink() {
             // The link is ours to replace, what it leads to is not.
@@ -76,6 +105,24 @@ impl BatchDesk<'_> {
         let outcome = Outcome::Proved { proof_file: self.proofs[job.index].clone(), proof_hash: content_hash(bytes) };
         self.record(job, Some(content), about, outcome)?;
         Ok(self.place(job))
+    }
+
+    /// The same, tried again as often as files may be: a proof in memory is not made anew because a disk was full.
+    fn publish_persistently(&self, job: &Job, bytes: &[u8], content: &str, about: About) -> Result<String> {
+        let (mut pause, mut attempts) = (FIRST_PAUSE, 0);
+        loop {
+            attempts += 1;
+            let error = match self.publish(job, bytes, content, about.clone()) {
+                Err(error) if error.fault() == Fault::Output => error,
+                other => return other,
+            };
+            if !self.may_try_again(job, &error) {
+                return Err(error.context(format!("proved, and not written; attempts: {attempts}")));
+            }
+            self.stop.pause(pause);
+            pause = (2 * pause).min(LONGEST_PAUSE);
+            self.state().attempts[job.index] += 1;
+        }
     }
 
     /// Appends a line to the journal.
@@ -178,7 +225,7 @@ fn document(c1: &C1, proof: Vec<u8>, parameters: UsedParameters) -> ProofFile {
 }
 
 /// What a journal line says besides its outcome.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct About {
     proof_type: Option<SealProof>,
     parameters: Option<UsedParameters>,
@@ -209,6 +256,7 @@ impl Desk for BatchDesk<'_> {
         if !self.state().in_work.insert(content.to_owned()) {
             return Ok(Triage::Later);
         }
+        self.place_is_free(job)?;
         let found = match self.recorded(job, content, bytes, opened)? {
             None => self.orphaned(job, content, bytes, opened)?,
             found => found,
@@ -222,7 +270,7 @@ impl Desk for BatchDesk<'_> {
         let bytes = document.encode(self.format)?;
         let timings = file.timings().json(&Memory::now());
         let about = About { timings, ..About::of(file.statement.proof, parameters) };
-        self.publish(&file.job, &bytes, &file.content, about)
+        self.publish_persistently(&file.job, &bytes, &file.content, about)
     }
 
     fn ended(&self, ended: Ended<'_>) {

@@ -1,6 +1,6 @@
 //! Reads a file as it was at one moment, or says that there was no such moment.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -9,6 +9,7 @@ use super::text::display_name;
 use crate::c1::MAX_BYTES;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
+use crate::files::{kind, open_regular};
 
 /// A regular file's bytes. A file that is still being written is an error, not a part of it.
 ///
@@ -43,7 +44,6 @@ impl Version {
 /// `while_reading` runs once the file is open.
 fn read_watched(path: &Path, limit: u64, while_reading: impl FnOnce()) -> Result<Vec<u8>> {
     let cannot = || "cannot be read".to_owned();
-    // Asked before opening: opening a pipe waits for whoever writes into it.
     let found = fs::metadata(path).or_fault(Fault::Input, cannot)?;
     if !found.is_file() {
         fail!(Fault::Input, "expected a regular file, got {}", kind(&found));
@@ -52,7 +52,7 @@ fn read_watched(path: &Path, limit: u64, while_reading: impl FnOnce()) -> Result
         fail!(Fault::Input, "{} bytes; a C1 output has at most {limit}", found.len());
     }
     let before = Version::of(&found);
-    let mut file = File::open(path).or_fault(Fault::Input, cannot)?;
+    let mut file = open_regular(path).or_fault(Fault::Input, cannot)?;
     while_reading();
     let mut bytes = Vec::with_capacity(before.bytes as usize);
     // A file that grows without end is left after one byte too many.
@@ -70,21 +70,9 @@ fn read_watched(path: &Path, limit: u64, while_reading: impl FnOnce()) -> Result
     Ok(bytes)
 }
 
-/// What a path that is no regular file is.
-pub(super) fn kind(metadata: &Metadata) -> &'static str {
-    use std::os::unix::fs::FileTypeExt;
-    match metadata.file_type() {
-        kind if kind.is_dir() => "a folder",
-        kind if kind.is_fifo() => "a pipe",
-        kind if kind.is_socket() => "a socket",
-        kind if kind.is_block_device() || kind.is_char_device() => "a device",
-        kind if kind.is_file() => "a regular file",
-        _ => "something else",
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Write;
 
     use super::*;

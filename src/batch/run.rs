@@ -110,9 +110,9 @@ impl<'a> Prepared<'a> {
         kept || self.inputs.iter().any(|input| same(&input.path)) || proof()
     }
 
-    /// Files that were found, those of other shards included.
+    /// Files that were found, those of other shards included, and what could not be looked at.
     pub fn files(&self) -> usize {
-        self.inputs.len()
+        self.inputs.len() + self.problems.len()
     }
 
     /// Proves what is not proved yet; all results are in the recorder.
@@ -124,6 +124,7 @@ impl<'a> Prepared<'a> {
         let desk = BatchDesk {
             inputs: &inputs,
             proofs: &proofs,
+            folders: proofs.iter().flat_map(|proof| proof.ancestors().skip(1)).collect(),
             out: &settings.out,
             format: settings.format,
             shard: settings.shard,

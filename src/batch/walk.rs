@@ -7,11 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::read::kind;
 use super::text::display_name;
 use super::{journal, lock};
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
+use crate::files::kind;
 use crate::pipeline::proof_file::ProofFormat;
 
 /// What a folder holds.

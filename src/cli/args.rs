@@ -92,7 +92,7 @@ pub struct ProveArgs {
 /// What the work is done with.
 #[derive(Debug, clap::Args)]
 pub struct WorkArgs {
-    /// Memory to use, anonymous and pinned, e.g. 48GiB [default: what is available, less a margin]
+    /// Memory to use, anonymous and pinned, e.g. 48GiB or 1.5GiB [default: what machine, cgroup and limits leave, less a margin]
     #[arg(long, value_name = "BYTES", value_parser = values::byte_size)]
     pub memory: Option<u64>,
     /// Most partitions in memory at a time [default: as the memory allows]
@@ -132,10 +132,10 @@ pub struct BatchArgs {
     /// Stop at the first file that fails
     #[arg(long)]
     pub fail_fast: bool,
-    /// Try a file again, so often, after a failure that may pass
+    /// Try a file again, so often, after a failure that may pass; a proof that is made is only written again
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub retry: u32,
-    /// Longest time for one file, e.g. 10m
+    /// Longest time of work on one file, e.g. 10m; its waiting, and what all files share, is left out
     #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
     pub deadline: Option<Duration>,
     /// Write everything there is to know of the run as JSON

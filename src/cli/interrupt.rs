@@ -1,10 +1,12 @@
-//! Ctrl-C, SIGTERM and SIGHUP: remove what is half-written, say so, exit.
+//! Ctrl-C, SIGTERM and those that job schedulers send in its place: remove what is half-written, say so, exit.
 
 use std::fs;
 use std::process;
+use std::sync::Arc;
 use std::thread;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
 use super::Terminal;
@@ -19,9 +21,11 @@ const NAMED: usize = 5;
 /// Starts the thread that waits for a signal. The work needs no cooperation: results are published in one step. With
 /// `stop`, the first signal only asks for an end: what is on a device is finished, and the second one ends the process.
 pub fn install(terminal: Terminal, stop: Option<&'static Stop>) -> Result<()> {
-    // `nohup` has SIGHUP ignored, and means it.
-    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
-    let signals = [SIGINT, SIGTERM].into_iter().chain(hangup);
+    // A write beyond the limit of a file's size is then an error like that of a full disk, and not the end.
+    flag::register(SIGXFSZ, Arc::default()).or_fault(Fault::Internal, || "installing a signal handler".into())?;
+    // `nohup` has SIGHUP ignored, and means it. The other two announce the end of a job's time where Slurm is told so.
+    let others = [SIGHUP, SIGUSR1, SIGUSR2].into_iter().filter(|signal| !is_ignored(*signal));
+    let signals = [SIGINT, SIGTERM].into_iter().chain(others);
     let mut signals = Signals::new(signals).or_fault(Fault::Internal, || "installing the signal handler".into())?;
     let wait = move || {
         if let Some(stop) = stop.filter(|_| signals.forever().next().is_some()) {

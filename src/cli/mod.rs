@@ -6,6 +6,7 @@ mod environment;
 mod interrupt;
 mod options;
 mod run;
+mod stdout;
 mod terminal;
 mod values;
 
@@ -59,6 +60,9 @@ fn start_threads(wanted: Option<u16>) -> Result<usize> {
 
 /// Does what the options say. Results go to standard output, everything else through `terminal`.
 pub fn run(options: Options, terminal: &Terminal) -> Result<()> {
+    if options.task.answers_on_stdout() {
+        stdout::check()?;
+    }
     let threads = start_threads(options.threads)?;
     interrupt::install(*terminal, matches!(options.task, Task::Batch(_)).then_some(&STOP))?;
     match options.task {

@@ -123,6 +123,25 @@ pub enum TimingsFormat {
     None,
 }
 
+impl Task {
+    /// Whether it is of no use without standard output.
+    pub fn answers_on_stdout(&self) -> bool {
+        match self {
+            Self::Prove(prove) => prove.destination == Destination::Stdout || prove.timings == TimingsFormat::Json,
+            Self::Sample(sample) => sample.destination == Destination::Stdout,
+            // Files, or the exit code, are what they are for.
+            Self::Batch(_) | Self::Verify(_) | Self::ParamsGenerate { .. } => false,
+            Self::Report { .. }
+            | Self::Inspect(_)
+            | Self::ParamsList { .. }
+            | Self::ParamsCheck { .. }
+            | Self::Devices { .. }
+            | Self::Completions(_)
+            | Self::Man(_) => true,
+        }
+    }
+}
+
 impl Options {
     /// Resolves the flags.
     ///
@@ -218,6 +237,11 @@ fn batch(args: args::BatchArgs, environment: &Environment) -> Result<Batch> {
         Some(text) => Shard::parse(text, &environment.shard)?,
         None => Shard::from_slurm(&environment.shard)?.unwrap_or(Shard::WHOLE),
     };
+    let files =
+        [("report", &args.report), ("trace", &args.trace), ("timeline", &args.timeline), ("metrics", &args.metrics)];
+    for (flag, path) in files.into_iter().chain([("output", &Some(args.output.clone()))]) {
+        refuse_dash(flag, path.as_deref())?;
+    }
     let parameters = parameters(args.parameters.folder, args.parameters.recheck, environment)?;
     let parameters = to_generate(parameters, environment)?;
     Ok(Batch {
@@ -240,6 +264,17 @@ fn batch(args: args::BatchArgs, environment: &Environment) -> Result<Batch> {
         timeline: args.timeline,
         metrics: args.metrics,
     })
+}
+
+/// Refuses `-` where no standard stream can be meant.
+fn refuse_dash(flag: &str, path: Option<&Path>) -> Result<()> {
+    if path == Some(Path::new("-")) {
+        fail!(
+            Fault::Usage,
+            "--{flag} -: standard output has the names of the proofs; name a file, ./- for one called so"
+        );
+    }
+    Ok(())
 }
 
 fn verify(args: args::VerifyArgs, environment: &Environment) -> Result<Verify> {

@@ -1,7 +1,8 @@
 //! Where words go: results to standard output, everything else to standard error.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
+use super::stdout;
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::files;
 use crate::report::{Mode, Progress};
@@ -82,19 +83,13 @@ fn to_stderr(text: &str) {
 
 /// Prints text for a reader. One who has read enough (`| head -1`) closes the pipe: that is success.
 pub fn print(text: &str) -> Result<()> {
-    match write_out(text.as_bytes()) {
-        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+    match stdout::write(text.as_bytes()) {
+        Err(e) if stdout::is_unread(&e) => Ok(()),
         other => other.or_fault(Fault::Output, || "standard output".into()),
     }
 }
 
 /// Writes a file's content to standard output; here a closed pipe loses the result, and is an error.
 pub fn deliver(bytes: &[u8]) -> Result<()> {
-    files::stream("standard output", || write_out(bytes)).or_fault(Fault::Output, || "standard output".into())
-}
-
-fn write_out(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
+    files::stream("standard output", || stdout::write(bytes)).or_fault(Fault::Output, || "standard output".into())
 }

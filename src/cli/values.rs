@@ -44,11 +44,14 @@ impl SectorSize {
     }
 }
 
-/// Bytes with a binary unit (`48GiB`) or none.
+/// Digits after a point: more than any size needs.
+const MAX_DECIMALS: usize = 18;
+
+/// Bytes with a binary unit (`48GiB`, `1.5GiB`) or none; part of a byte is left out.
 pub fn byte_size(text: &str) -> Result<u64, String> {
-    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
-    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+    let factor: u128 = match unit.trim().to_ascii_lowercase().as_str() {
         "" | "b" => 1,
         "k" | "kib" => 1 << 10,
         "m" | "mib" => 1 << 20,
@@ -56,8 +59,22 @@ pub fn byte_size(text: &str) -> Result<u64, String> {
         "t" | "tib" => 1 << 40,
         _ => return Err("expected a number of bytes with KiB, MiB, GiB or TiB, for example 48GiB".into()),
     };
-    let number: u64 = number.parse().map_err(|_| "expected a whole number, for example 48GiB".to_owned())?;
-    number.checked_mul(factor).filter(|n| *n > 0).ok_or_else(|| "expected more than nothing, and less than 2^64".into())
+    let (whole, decimals) = number.split_once('.').map_or((number, None), |(whole, rest)| (whole, Some(rest)));
+    let no_number = || "expected a number before the unit, for example 48GiB or 1.5GiB".to_owned();
+    if decimals.is_some() && factor == 1 {
+        return Err("expected a whole number of bytes, or a unit after it, for example 1.5GiB".into());
+    }
+    let digits = |text: &str| text.parse::<u64>().map(u128::from).map_err(|_| no_number());
+    let mut bytes = digits(whole)?.saturating_mul(factor);
+    if let Some(decimals) = decimals {
+        if decimals.len() > MAX_DECIMALS {
+            return Err(format!("expected at most {MAX_DECIMALS} digits after the point"));
+        }
+        // Below 10^18 * 2^40 < 2^100.
+        bytes += digits(decimals)? * factor / 10u128.pow(decimals.len() as u32);
+    }
+    let bytes = u64::try_from(bytes).ok().filter(|bytes| *bytes > 0);
+    bytes.ok_or_else(|| "expected at least one byte, and less than 2^64".into())
 }
 
 /// Seconds, or a number with s, m or h.
@@ -112,7 +129,19 @@ mod tests {
         assert_eq!(byte_size("48GiB"), Ok(48 << 30));
         assert_eq!(byte_size("512"), Ok(512));
         assert_eq!(byte_size("3 mib"), Ok(3 << 20));
-        for bad in ["", "GiB", "4GB", "-1", "0", "1.5GiB", "99999999TiB"] {
+        assert_eq!(byte_size("1.5GiB"), Ok(3 << 29));
+        assert_eq!(byte_size("0.125 KiB"), Ok(128));
+        assert_eq!(byte_size("16777215.999999999999999999TiB"), Ok(u64::MAX), "no float has so many digits");
+        assert_eq!(byte_size("0.1GiB"), Ok(107_374_182), "107374182.4");
+        assert_eq!(byte_size("1.0k"), Ok(1024));
+        for bad in
+            ["", "GiB", "4GB", "-1", "0", "0.0GiB", "0.0001KiB", "99999999TiB", "16777216TiB", "18446744073709551616"]
+        {
+            assert!(byte_size(bad).is_err(), "{bad}");
+        }
+        for bad in
+            [".5GiB", "1.GiB", "1.5.5GiB", "1,5GiB", "+1GiB", "1e3GiB", "1.5", "1.5B", ".", "1.0000000000000000000GiB"]
+        {
             assert!(byte_size(bad).is_err(), "{bad}");
         }
         assert_eq!(time_span("90"), Ok(Duration::from_secs(90)));

@@ -1,4 +1,4 @@
-//! How much memory a run may use: what the machine, or the control group this process is in, really has available.
+//! How much memory a run may use: what the machine, the control group this process is in, and its own limits really leave.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,23 +6,41 @@ use std::path::{Path, PathBuf};
 /// Left to everybody else: a sixteenth, at least this much.
 const MARGIN: u64 = 256 << 20;
 
-/// Bytes that can be used, less a margin; None where the system does not tell.
-pub fn available() -> Option<u64> {
+/// Bytes that can be used, less a margin; None where the system does not tell. What this process has counts as left to it.
+/// `mapped` is what it will map beside them, parameters above all: one of its limits counts that too.
+pub fn available(mapped: u64) -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().as_deref().and_then(meminfo_available);
     let group = fs::read_to_string("/proc/self/cgroup")
         .ok()
         .and_then(|groups| group_available(&groups, Path::new("/sys/fs/cgroup")));
-    let free = match (machine, group) {
-        (Some(machine), Some(group)) => machine.min(group),
-        (one, other) => one.or(other)?,
-    };
+    let read = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).ok();
+    let own =
+        read("limits").zip(read("status")).and_then(|(limits, status)| limits_available(&limits, &status, mapped));
+    let free = [machine, group, own].into_iter().flatten().min()?;
     Some(free - (free / 16).max(MARGIN).min(free / 2))
 }
 
 fn meminfo_available(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib << 10)
+    kibibytes(line)
+}
+
+/// What `ulimit -d` and `ulimit -v` leave, with what is resident already: they count what is mapped, whether it is resident or
+/// not, and the latter files too. `limits` and `status` are the files of these names in /proc/self.
+fn limits_available(limits: &str, status: &str, mapped: u64) -> Option<u64> {
+    let field = |name: &str| status.lines().find_map(|line| kibibytes(line.strip_prefix(name)?.strip_prefix(':')?));
+    let resident = field("RssAnon")?;
+    let left = |limit: &str, counted: &str, more: u64| {
+        // The soft limit; "unlimited" is no number.
+        let line = limits.lines().find_map(|line| line.strip_prefix(limit))?;
+        let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+        Some(limit.saturating_sub(field(counted)?.saturating_sub(resident)).saturating_sub(more))
+    };
+    [left("Max data size", "VmData", 0), left("Max address space", "VmSize", mapped)].into_iter().flatten().min()
+}
+
+fn kibibytes(text: &str) -> Option<u64> {
+    text.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// The least that this group and those above it have left. `groups` is /proc/self/cgroup, `root` where the hierarchies are.
@@ -75,8 +93,28 @@ mod tests {
         assert_eq!(meminfo_available("MemTotal: 9 kB\nMemAvailable:   2048 kB\n"), Some(2 << 20));
         assert_eq!(meminfo_available("MemTotal: 9 kB\n"), None);
         if cfg!(target_os = "linux") {
-            assert!(available().unwrap() > MARGIN);
+            assert!(available(0).unwrap() > MARGIN);
         }
+    }
+
+    #[test]
+    fn limits_leave_what_is_not_mapped_yet() {
+        let limits = |data: &str, space: &str| {
+            format!(
+                "Limit                     Soft Limit           Hard Limit           Units\n\
+                 Max data size             {data}               unlimited            bytes\n\
+                 Max address space         {space}              unlimited            bytes\n"
+            )
+        };
+        let status = "VmSize:\t    9000 kB\nVmData:\t    3000 kB\nRssAnon:\t    1000 kB\n";
+        let left = |data: &str, space: &str| limits_available(&limits(data, space), status, 7000);
+        assert_eq!(left("unlimited", "unlimited"), None);
+        assert_eq!(left("10240000", "unlimited"), Some(10_240_000 - 2000 * 1024));
+        assert_eq!(left("unlimited", "20480000"), Some(20_480_000 - 8000 * 1024 - 7000));
+        assert_eq!(left("10240000", "10240000"), Some(10_240_000 - 8000 * 1024 - 7000));
+        assert_eq!(left("1000", "unlimited"), Some(0));
+        assert_eq!(limits_available("", status, 0), None);
+        assert_eq!(limits_available(&limits("1", "1"), "", 0), None);
     }
 
     #[test]

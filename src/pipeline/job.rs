@@ -13,6 +13,7 @@ use crate::report::Timings;
 use crate::srs::Srs;
 use crate::witness::Sizes;
 
+use super::clock::WorkClock;
 use super::proof_file::{ProofFile, UsedParameters};
 
 /// One C1 file to prove.
@@ -77,11 +78,11 @@ impl File {
     /// # Errors
     /// When the deadline has passed.
     pub(super) fn check_deadline(&self, before: &str) -> Result<()> {
-        let taken = self.begun.started.elapsed();
+        let taken = self.begun.clock.taken();
         match self.begun.limit {
             Some(limit) if taken > limit => fail!(
                 Fault::Interrupted,
-                "the deadline of {} passed before {before}: {} since the file was begun",
+                "the deadline of {} passed before {before}: {} of work on this file, waiting left out",
                 duration(limit),
                 duration(taken)
             ),
@@ -103,17 +104,19 @@ impl File {
     }
 }
 
-/// A file's clock, from before it is read.
+/// A file's times, from before it is read.
 pub struct Begun {
     pub timings: Timings,
     pub started: Instant,
-    /// The longest it may take.
+    /// Runs while the file is worked on.
+    pub clock: WorkClock,
+    /// The longest that may take.
     pub limit: Option<Duration>,
 }
 
 impl Begun {
     pub(super) fn now(limit: Option<Duration>) -> Self {
-        Self { timings: Timings::default(), started: Instant::now(), limit }
+        Self { timings: Timings::default(), started: Instant::now(), clock: WorkClock::default(), limit }
     }
 }
 

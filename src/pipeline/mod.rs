@@ -2,6 +2,7 @@
 
 pub mod available;
 pub mod budget;
+pub mod clock;
 pub mod device;
 pub mod job;
 pub mod output;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Fault, OrFault, Result};
@@ -37,6 +38,9 @@ impl Output {
         let at = || path.display().to_string();
         let (path, kind) = match fs::metadata(path) {
             Ok(found) if found.is_dir() => fail!(Fault::Usage, "{}: expected a file to write, got a folder", at()),
+            Ok(found) if found.file_type().is_socket() => {
+                fail!(Fault::Usage, "{}: expected a file to write, got a socket", at())
+            }
             Ok(found) if !found.is_file() => (path.to_owned(), Kind::Stream),
             Ok(_) if !replace => fail!(Fault::Usage, "{}: exists already; pass --force to replace it", at()),
             Ok(_) => (fs::canonicalize(path).or_fault(Fault::Output, at)?, Kind::File(Existing::Replace)),
@@ -208,6 +212,9 @@ mod tests {
     fn folders_and_missing_folders_are_refused_and_devices_written() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(Output::check(folder.path(), true).unwrap_err().fault(), Fault::Usage);
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        assert!(Output::check(&socket, true).unwrap_err().to_string().contains("got a socket"));
         assert_eq!(Output::check(&folder.path().join("no/proof"), true).unwrap_err().fault(), Fault::Output);
         Output::check(Path::new("/dev/null"), false).unwrap().write(b"gone").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());

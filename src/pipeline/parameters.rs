@@ -39,6 +39,14 @@ impl Source {
         srs::open(&porep.identity(), &self.lookup, self.verdicts.as_deref(), &|event| meter.report(event))
     }
 
+    /// Bytes of the folder's largest parameter file, 0 where there is none: the most that a run maps at a time, as far as that
+    /// can be told before its files are read.
+    pub fn largest_file(&self) -> u64 {
+        let files = std::fs::read_dir(&self.lookup.folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let parameters = files.filter(|path| path.extension().is_some_and(|extension| extension == "params"));
+        parameters.filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).max().unwrap_or(0)
+    }
+
     /// Whether both files are there, sound or not: what is there is checked and never replaced unasked.
     fn are_there(&self, porep: &PoRep) -> bool {
         let identity = porep.identity();

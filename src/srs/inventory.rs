@@ -1,6 +1,6 @@
 //! What parameter files a folder has, and thorough checks of them.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::catalogue::Catalogue;
@@ -12,6 +12,7 @@ use super::{map, open_listed, verdicts, Lookup, Origin};
 use crate::circuit::CircuitIdentity;
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::fail;
+use crate::files::open_regular;
 
 /// What is known of a parameter file without reading it through.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +127,7 @@ fn quick_check(
 
 /// The bytes of a parameter file's own verifying key, the file's structure being right.
 fn key_within(path: &Path) -> Result<Vec<u8>> {
-    let file = File::open(path).or_fault(Fault::Parameters, || format!("{}: cannot be opened", path.display()))?;
+    let file = open_regular(path).or_fault(Fault::Parameters, || format!("{}: cannot be opened", path.display()))?;
     let map = map(&file, path)?;
     let layout = Layout::parse(&map, path)?;
     Ok(map[layout.vk_range()].to_vec())

@@ -30,6 +30,7 @@ use crate::circuit::proof_type::sector_size_name;
 use crate::circuit::CircuitIdentity;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
+use crate::files;
 use catalogue::Catalogue;
 use layout::{Layout, Section};
 use progress::Report;
@@ -227,7 +228,7 @@ fn open_listed(
 
 /// Opens a parameter file, or says how one gets it.
 fn open_file(path: &Path, place: &str, catalogue: &Catalogue, name: &str) -> Result<File> {
-    match File::open(path) {
+    match files::open_regular(path) {
         Ok(file) => Ok(file),
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             if development::expected_origin(path) == Origin::Development {

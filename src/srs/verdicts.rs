@@ -93,7 +93,7 @@ pub fn digest_of(key: &Key, path: &Path, verdicts: Option<&Path>, recheck: bool,
     }
     let read = || format!("{}: cannot be read", path.display());
     // Own handle, own position; the caller's may be in use.
-    let reader = File::open(path).or_fault(Fault::Parameters, read)?;
+    let reader = files::open_regular(path).or_fault(Fault::Parameters, read)?;
     let digest = digest::of_reader(reader, key.size, report).or_fault(Fault::Parameters, read)?;
     let now = fs::metadata(path).or_fault(Fault::Parameters, read)?;
     if Key::of(&now) != *key {

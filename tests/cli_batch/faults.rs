@@ -5,9 +5,12 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::common::running::Running;
 use crate::common::{finish, Finished};
 use crate::folder::{c1, json, Folder};
 
@@ -89,12 +92,80 @@ fn what_succeeds_when_tried_again_has_succeeded() {
     folder.verify("out/0.proof.json", "in/0.json");
 }
 
+/// A run whose proof finds a folder in its place when it is made; `then` comes after that.
+fn blocked(folder: &Folder, retry: u32, then: impl FnOnce(&Running)) -> (Option<i32>, String) {
+    let place = folder.path("out/0.proof.json");
+    let mut run = Running::start(folder.command(&format!("--retry {retry} --device simulator:1 --report r.json")));
+    run.wait_for("0.json: started");
+    fs::create_dir(place).unwrap();
+    run.wait_for("partition 1 of 1 through");
+    then(&run);
+    run.end()
+}
+
+#[test]
+fn a_proof_that_cannot_be_written_is_kept_and_its_writing_alone_tried_again() {
+    let folder = Folder::new(1);
+    let (code, seen) = blocked(&folder, 6, |_| {
+        sleep(Duration::from_millis(300));
+        fs::remove_dir(folder.path("out/0.proof.json")).unwrap();
+    });
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(record(&folder, "0.json")["attempts"].as_u64().unwrap() > 1);
+    assert_eq!(json(&folder.path("r.json"))["partitions"]["through_devices"], 1);
+    folder.verify("out/0.proof.json", "in/0.json");
+
+    let folder = Folder::new(1);
+    let (code, seen) = blocked(&folder, 2, |_| ());
+    assert_eq!(code, Some(8), "{seen}");
+    assert!(seen.contains("0.json: failed: proved, and not written; attempts: 3: "), "{seen}");
+    assert_eq!(record(&folder, "0.json")["attempts"], 3);
+    assert_eq!(json(&folder.path("r.json"))["partitions"]["through_devices"], 1);
+}
+
+#[test]
+fn a_signal_ends_the_attempts_to_write() {
+    let folder = Folder::new(1);
+    let (code, seen) = blocked(&folder, 1_000_000, |run| run.signal("-TERM"));
+    assert_eq!(code, Some(8), "{seen}");
+    assert!(seen.contains("0.json: failed: proved, and not written; attempts: "), "{seen}");
+}
+
 #[test]
 fn a_file_that_takes_too_long_fails_with_its_times() {
     let folder = Folder::new(1);
     folder.run("--deadline 0.001s").fails(8, "the deadline of 1");
     assert!(folder.proofs().is_empty());
     folder.run("--deadline 10m").ok();
+}
+
+#[test]
+fn a_file_that_waits_for_the_device_does_not_miss_its_deadline() {
+    let folder = Folder::new(3);
+    // The last one waits for three seconds.
+    assert_eq!(folder.run("--device simulator:1.5 --deadline 1.4s").ok().lines().count(), 3);
+}
+
+#[test]
+fn a_folder_where_a_proof_belongs_fails_that_file_alone() {
+    // There before, or made for the proofs of other files: `a` has no extension that could tell them apart.
+    for other in ["b.json", "a.proof.json/b.json"] {
+        for round in 0..2 {
+            let folder = Folder::new(0);
+            folder.put("a", 100);
+            folder.put(other, 101);
+            if round == 1 || other == "b.json" {
+                fs::create_dir_all(folder.path("out/a.proof.json")).unwrap();
+            }
+            for _ in 0..2 {
+                let run = folder.run("");
+                run.fails(8, "1 of 2 files failed: a");
+                run.fails(8, "out/a.proof.json: expected no more than an earlier proof of this file, got ");
+                run.fails(8, "rename the C1 file");
+                assert_eq!(run.text(), format!("out/{}\n", other.replace("b.json", "b.proof.json")));
+            }
+        }
+    }
 }
 
 /// Runs a batch whose shell first does `setting`.
@@ -115,8 +186,9 @@ fn run_after(folder: &Folder, setting: &str, more: &str) -> Finished {
 #[test]
 fn a_journal_that_cannot_grow_fails_files_and_the_next_run_finds_their_proofs() {
     let folder = Folder::new(4);
-    // No file may be larger than 2 KiB: the journal's second line is cut off. The signal would kill.
-    let full = run_after(&folder, "trap '' XFSZ; ulimit -f 4", "");
+    // No file may be larger than 2 KiB: the journal's second line is cut off.
+    let full = run_after(&folder, "ulimit -f 4", "");
+    full.fails(8, "File too large");
     full.fails(8, "no entry can be appended to the journal");
     let before = folder.proofs();
     assert_eq!((before.len(), folder.proved().len()), (4, 1));

@@ -58,6 +58,7 @@ fn links_pipes_and_folders_are_followed_left_out_or_named() {
         assert!(run.stderr.contains(part), "expected {part:?} in:\n{}", run.stderr);
     }
     assert_eq!(run.text(), "out/0.proof.json\nout/link.proof.json\n");
+    assert!(run.stderr.contains("(3 of 3 files)") && !run.stderr.contains("of 2 files)"), "{}", run.stderr);
 }
 
 #[test]

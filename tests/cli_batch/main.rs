@@ -14,3 +14,5 @@ mod reports;
 mod runs;
 mod shards;
 mod signals;
+mod special;
+mod stdout;

@@ -31,6 +31,31 @@ fn a_batch_keeps_to_its_budget_under_a_limit_of_five_per_cent_more() {
 }
 
 #[test]
+fn the_default_budget_keeps_to_the_limits_of_the_process() {
+    let folder = Folder::new(1);
+    let batch = folder.command("--device cpu");
+    // Too little for a partition: without a look at the limit, an allocation would fail in the middle. One of the limits
+    // counts the mapped parameters too.
+    for (limit, mebibytes) in [("-d", 500), ("-v", 1500)] {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!("ulimit {limit} {}; exec \"$@\"", mebibytes << 10), "sh"]);
+        limited.arg(batch.get_program()).args(batch.get_args()).current_dir(folder.path(""));
+        for (name, value) in batch.get_envs() {
+            match value {
+                Some(value) => limited.env(name, value),
+                None => limited.env_remove(name),
+            };
+        }
+        let run = finish(limited, b"");
+        match run.code {
+            // Where there are so many cores that nothing is left for a file.
+            Some(2) => run.fails(2, "cuzk itself takes"),
+            _ => run.fails(8, "0.json: a partition needs "),
+        }
+    }
+}
+
+#[test]
 fn a_budget_without_room_for_one_partition_is_refused_with_the_figure() {
     let folder = Folder::new(1);
     let run = folder.run("--device cpu --memory 300MiB");

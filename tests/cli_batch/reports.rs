@@ -133,6 +133,17 @@ fn a_report_takes_the_place_of_nothing_that_matters() {
 }
 
 #[test]
+fn a_dash_is_no_file() {
+    let folder = Folder::new(1);
+    for flag in ["--report", "--trace", "--timeline", "--metrics", "-o"] {
+        folder.run(&format!("{flag} -")).fails(2, "-: standard output has the names of the proofs");
+    }
+    assert_eq!(folder.names(""), ["in"]);
+    folder.run("--report ./-").ok();
+    assert_eq!(json(&folder.path("./-"))["files"]["proved"], 1);
+}
+
+#[test]
 fn limits_that_make_no_sense_are_refused() {
     let folder = Folder::new(1);
     folder.run("--partitions-in-flight 1000000000").fails(2, "--partitions-in-flight");

@@ -1,49 +1,16 @@
 //! The first signal finishes what is on the device; the second ends at once; the next run goes on from there.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::common::running::Running;
 use crate::folder::Folder;
-
-/// A run whose standard error is read as it comes.
-struct Run {
-    child: Child,
-    stderr: BufReader<ChildStderr>,
-    seen: String,
-}
-
-impl Run {
-    fn start(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let stderr = BufReader::new(child.stderr.take().unwrap());
-        Self { child, stderr, seen: String::new() }
-    }
-
-    fn wait_for(&mut self, part: &str) {
-        while !self.seen.contains(part) {
-            assert_ne!(self.stderr.read_line(&mut self.seen).unwrap(), 0, "ended before {part:?}:\n{}", self.seen);
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-    }
-
-    /// The exit code, and all of standard error.
-    fn end(mut self) -> (Option<i32>, String) {
-        while self.stderr.read_line(&mut self.seen).unwrap() > 0 {}
-        (self.child.wait().unwrap().code(), self.seen)
-    }
-}
 
 #[test]
 fn the_first_signal_finishes_what_is_on_the_device_and_the_next_run_continues() {
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for signal in ["-INT", "-TERM", "-HUP", "-USR1", "-USR2"] {
         let folder = Folder::new(5);
-        let mut run = Run::start(folder.command("--device simulator:0.6"));
+        let mut run = Running::start(folder.command("--device simulator:0.6"));
         run.wait_for("0.json: proved");
         // The second file is on the device now.
         sleep(Duration::from_millis(200));
@@ -66,7 +33,7 @@ fn the_first_signal_finishes_what_is_on_the_device_and_the_next_run_continues() 
 #[test]
 fn a_batch_whose_last_partition_is_on_the_device_is_complete() {
     let folder = Folder::new(1);
-    let mut run = Run::start(folder.command("--device simulator:1"));
+    let mut run = Running::start(folder.command("--device simulator:1"));
     run.wait_for("0.json: started");
     sleep(Duration::from_millis(600));
     run.signal("-INT");
@@ -79,7 +46,7 @@ fn a_batch_whose_last_partition_is_on_the_device_is_complete() {
 fn the_second_signal_ends_at_once() {
     for signal in ["-INT", "-TERM"] {
         let folder = Folder::new(3);
-        let mut run = Run::start(folder.command("--device simulator:60"));
+        let mut run = Running::start(folder.command("--device simulator:60"));
         run.wait_for("0.json: started");
         sleep(Duration::from_millis(200));
         run.signal(signal);
@@ -100,9 +67,9 @@ fn the_second_signal_ends_at_once() {
 #[test]
 fn waiting_for_another_run_can_be_interrupted() {
     let folder = Folder::new(1);
-    let mut first = Run::start(folder.command("--device simulator:60"));
+    let mut first = Running::start(folder.command("--device simulator:60"));
     first.wait_for("started");
-    let mut second = Run::start(folder.command("--wait"));
+    let mut second = Running::start(folder.command("--wait"));
     second.wait_for("is being worked on by");
     second.signal("-INT");
     let (code, seen) = second.end();

@@ -4,12 +4,14 @@
 #![allow(dead_code)]
 
 mod parameters;
+pub mod running;
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -86,6 +88,24 @@ impl Place {
     /// The same with bytes on standard input.
     pub fn run_with(&self, line: &str, stdin: &[u8]) -> Finished {
         finish(self.command(line.split_whitespace()), stdin)
+    }
+}
+
+/// Runs a command that is to end at once: one that does not is killed, and has no exit code.
+pub fn finish_soon(mut command: Command) -> Finished {
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let (start, limit) = (Instant::now(), Duration::from_secs(60));
+    while child.try_wait().expect("a child").is_none() && start.elapsed() < limit {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Ended by itself, mostly.
+    let _ = child.kill();
+    let output = child.wait_with_output().expect("the binary ends");
+    Finished {
+        code: output.status.code(),
+        stdout: output.stdout,
+        stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
     }
 }
 

@@ -8,7 +8,7 @@ mod entry;
 mod writer;
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ use super::content_hash;
 use super::shard::Shard;
 use super::text::display_name;
 use crate::error::{Fault, OrFault, Result};
+use crate::files::{open_regular, read_small};
 
 pub use entry::{host_and_version, unix_ms, Entry, Outcome};
 pub use writer::Writer;
@@ -31,7 +32,8 @@ const MAX_PROOF_BYTES: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Journal {
     records: Vec<Record>,
-    /// What could not be understood, each with its file and line. It stops nothing: such lines count as absent.
+    /// What could not be understood: of each journal the first line, and how many more there are. It stops nothing: such
+    /// lines count as absent.
     pub complaints: Vec<String>,
     /// Records that say a content was proved with parameters of a digest, the newest last.
     proved: HashMap<(String, String), Vec<usize>>,
@@ -57,7 +59,10 @@ impl Journal {
     pub fn load(out: &Path) -> Result<Self> {
         let mut journal = Self::default();
         for (source, path) in files(out)?.iter().enumerate() {
-            let bytes = fs::read(path).or_fault(Fault::Output, || format!("{}: cannot be read", display_name(path)))?;
+            let mut bytes = Vec::new();
+            open_regular(path)
+                .and_then(|mut file| file.read_to_end(&mut bytes))
+                .or_fault(Fault::Output, || format!("{}: the journal cannot be read", display_name(path)))?;
             journal.take(source, path, &bytes);
         }
         journal.index();
@@ -65,6 +70,8 @@ impl Journal {
     }
 
     fn take(&mut self, source: usize, path: &Path, bytes: &[u8]) {
+        // The first line that is wrong, with its error, and how many are.
+        let (mut wrong, mut count) = (None, 0);
         for (line, text) in bytes.split(|byte| *byte == b'\n').enumerate() {
             if text.is_empty() {
                 continue;
@@ -72,13 +79,17 @@ impl Journal {
             match Entry::from_line(text) {
                 Ok(entry) => self.records.push(Record { entry, source }),
                 Err(error) if entry::is_torn(text, &error) => {}
-                Err(error) => self.complaints.push(format!(
-                    "{}, line {}: not an entry, ignored: {error}",
-                    display_name(path),
-                    line + 1
-                )),
+                Err(error) => {
+                    count += 1;
+                    wrong.get_or_insert((line + 1, error));
+                }
             }
         }
+        let place = display_name(path);
+        self.complaints.extend(wrong.map(|(line, error)| match count {
+            1 => format!("{place}, line {line}: not an entry, ignored: {error}"),
+            _ => format!("{place}, line {line} and {} more: not entries, ignored; the first: {error}", count - 1),
+        }));
     }
 
     fn index(&mut self) {
@@ -154,10 +165,13 @@ impl Journal {
     /// `Output`: something is there and cannot be read.
     pub fn orphan(&self, out: &Path, proof_file: &Path) -> Result<Option<Vec<u8>>> {
         let path = out.join(proof_file);
-        let bytes = match read_proof(&path) {
+        let bytes = match read_small(&path, MAX_PROOF_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error).or_fault(Fault::Output, || display_name(&path)),
+            Err(error) => {
+                return Err(error)
+                    .or_fault(Fault::Output, || format!("{}: not to be read as an earlier proof", display_name(&path)))
+            }
         };
         let hash = content_hash(&bytes);
         let known = self.entries().any(|entry| match &entry.outcome {
@@ -172,20 +186,10 @@ impl Journal {
 pub fn still_valid(entry: &Entry, out: &Path) -> bool {
     match &entry.outcome {
         Outcome::Proved { proof_file, proof_hash } => {
-            read_proof(&out.join(proof_file)).is_ok_and(|bytes| content_hash(&bytes) == *proof_hash)
+            read_small(&out.join(proof_file), MAX_PROOF_BYTES).is_ok_and(|bytes| content_hash(&bytes) == *proof_hash)
         }
         Outcome::Failed { .. } => false,
     }
-}
-
-fn read_proof(path: &Path) -> io::Result<Vec<u8>> {
-    let found = fs::metadata(path)?;
-    if !found.is_file() || found.len() > MAX_PROOF_BYTES {
-        return Err(io::Error::other(format!("expected a proof file of at most {MAX_PROOF_BYTES} bytes")));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_PROOF_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// The journals in a folder, sorted by name.

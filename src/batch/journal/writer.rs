@@ -8,6 +8,7 @@ use super::{file_of, Entry};
 use crate::batch::shard::Shard;
 use crate::batch::text::display_name;
 use crate::error::{Fault, OrFault, Result};
+use crate::files::open_regular_with;
 
 /// One shard's journal, open for appending. Whoever has it holds the shard's [`Lock`](crate::batch::Lock).
 #[derive(Debug)]
@@ -65,7 +66,7 @@ fn open(path: &Path, folder: &Path) -> io::Result<(File, bool)> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error),
     }
-    let mut file = File::options().read(true).append(true).open(path)?;
+    let mut file = open_regular_with(path, File::options().read(true).append(true))?;
     let mut last = [b'\n'];
     if file.metadata()?.len() > 0 {
         file.seek(SeekFrom::End(-1))?;

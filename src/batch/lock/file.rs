@@ -6,21 +6,28 @@
 //! nothing, sees that, and removes it. Whoever dies between creating and renaming is followed in the same way, which makes
 //! a chain: the lock file, the one after it, and so on. The last one's run holds the lock.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::holder::Holder;
+use super::watch::Watch;
 use crate::batch::clock::{random_name, server_time};
 use crate::batch::content_hash;
 use crate::batch::text::display_name;
 use crate::error::{Fault, OrFault, Result};
+use crate::fail;
+use crate::files::open_regular_with;
 use crate::pipeline::output::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX};
 
 /// A lock file is 250 bytes.
 const MAX_BYTES: u64 = 1 << 16;
+
+/// Attempts in a row that others may spoil: each time one of them gets further.
+const ATTEMPTS: usize = 1000;
 
 /// What a lock file says.
 #[derive(Clone, Debug)]
@@ -36,26 +43,41 @@ pub(super) struct Found {
 /// Who has the lock after an attempt to take it.
 pub(super) enum Taken {
     ByUs,
-    /// By a run that lives, or may live, and how long ago its last sign of life was.
-    ByOther(Option<Holder>, Duration),
+    /// By a run that lives, or may live.
+    ByOther(Option<Holder>, Age),
+}
+
+/// When a run gave its last sign of life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Age {
+    Ago(Duration),
+    /// By its date, so far in the future: the date tells nothing.
+    Ahead(Duration),
 }
 
 /// How to tell a dead run from a live one.
 pub(super) struct Judge<'a> {
     pub us: &'a Holder,
     pub stale_after: Duration,
+    /// What the looks before this one saw.
+    pub watch: &'a Watch,
 }
 
 impl Judge<'_> {
     /// Whether the run is dead, and the age of its last sign of life.
-    fn is_dead(&self, found: &Found, folder: &Path) -> Result<(bool, Duration)> {
+    fn is_dead(&self, found: &Found, folder: &Path) -> Result<(bool, Age)> {
         let now = server_time(folder)
             .or_fault(Fault::Output, || format!("{}: no file can be created here", display_name(folder)))?;
-        let age = now.duration_since(found.touched).unwrap_or_default();
+        let age = match now.duration_since(found.touched) {
+            Ok(age) => Age::Ago(age),
+            Err(ahead) => Age::Ahead(ahead.duration()),
+        };
+        let unchanged = self.watch.unchanged(found);
         let dead = match &found.holder {
             Some(holder) if self.us.sees_alive(holder) => false,
             Some(holder) if self.us.sees_dead(holder) => true,
-            _ => age > self.stale_after,
+            // Whatever its date: a run that lives changes it.
+            _ => matches!(age, Age::Ago(age) if age > self.stale_after) || unchanged > self.stale_after,
         };
         Ok((dead, age))
     }
@@ -68,26 +90,33 @@ impl Judge<'_> {
                 display_name(path)
             )
         };
-        let folder = path.parent().unwrap_or(Path::new("."));
-        loop {
-            if create(path, self.us).or_fault(Fault::Output, cannot)? && is_ours(path, self.us) {
-                remove_claims(path).or_fault(Fault::Output, cannot)?;
-                return Ok(Taken::ByUs);
+        for _ in 0..ATTEMPTS {
+            if let Some(taken) = self.attempt(path, &cannot)? {
+                return Ok(taken);
             }
-            let chain = chain(path).or_fault(Fault::Output, cannot)?;
-            // Given back meanwhile.
-            let Some(last) = chain.last() else { continue };
-            if last.run == self.us.run {
-                return Ok(Taken::ByUs);
-            }
-            let (dead, age) = self.is_dead(last, folder)?;
-            if !dead {
-                return Ok(Taken::ByOther(last.holder.clone(), age));
-            }
-            if self.follow(path, &chain).or_fault(Fault::Output, cannot)? {
-                return Ok(Taken::ByUs);
-            }
+            thread::yield_now();
         }
+        fail!(Fault::Output, "{}: changed {ATTEMPTS} times while it was to be taken; try again", display_name(path))
+    }
+
+    /// None where somebody else's change came in between.
+    fn attempt(&self, path: &Path, cannot: &dyn Fn() -> String) -> Result<Option<Taken>> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        if create(path, self.us).or_fault(Fault::Output, cannot)? && is_ours(path, self.us) {
+            remove_claims(path).or_fault(Fault::Output, cannot)?;
+            return Ok(Some(Taken::ByUs));
+        }
+        let chain = chain(path).or_fault(Fault::Output, cannot)?;
+        // Empty where it was given back meanwhile.
+        let Some(last) = chain.last() else { return Ok(None) };
+        if last.run == self.us.run {
+            return Ok(Some(Taken::ByUs));
+        }
+        let (dead, age) = self.is_dead(last, folder)?;
+        if !dead {
+            return Ok(Some(Taken::ByOther(last.holder.clone(), age)));
+        }
+        Ok(self.follow(path, &chain).or_fault(Fault::Output, cannot)?.then_some(Taken::ByUs))
     }
 
     /// Puts our file after the chain's last, and then in the chain's place; whether that worked.
@@ -162,9 +191,9 @@ fn chain(path: &Path) -> io::Result<Vec<Found>> {
     let mut chain: Vec<Found> = Vec::new();
     let mut next = path.to_owned();
     while let Some(found) = read(&next)? {
-        // A file that names a run of the chain again was not made by us; it ends the chain.
         if chain.iter().any(|earlier| earlier.run == found.run) {
-            break;
+            let name = display_name(&next);
+            return Err(io::Error::other(format!("{name} names a run before it: not made by cuzk; remove it")));
         }
         next = after(path, &found.run);
         chain.push(found);
@@ -174,10 +203,7 @@ fn chain(path: &Path) -> io::Result<Vec<Found>> {
 
 /// None where there is no such file. Opening is what makes NFS ask the server.
 fn read(path: &Path) -> io::Result<Option<Found>> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => other?,
-    };
+    let Some(file) = open(path, File::options().read(true))? else { return Ok(None) };
     let metadata = file.metadata()?;
     let mut bytes = Vec::new();
     file.take(MAX_BYTES).read_to_end(&mut bytes)?;
@@ -192,6 +218,21 @@ fn read(path: &Path) -> io::Result<Option<Found>> {
         }
     };
     Ok(Some(Found { run, holder, touched: metadata.modified()? }))
+}
+
+/// None where there is no file of the name, nor anything else that keeps one from being made.
+fn open(path: &Path, options: &mut OpenOptions) -> io::Result<Option<File>> {
+    match open_regular_with(path, options) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
+            Ok(target) => Err(io::Error::other(format!(
+                "{} is a symbolic link to nothing ({}); remove it",
+                display_name(path),
+                display_name(&target)
+            ))),
+            Err(_) => Ok(None),
+        },
+        other => other.map(Some),
+    }
 }
 
 fn after(path: &Path, run: &str) -> PathBuf {
@@ -249,10 +290,7 @@ pub(super) fn give_back(path: &Path, us: &Holder) {
 /// # Errors
 /// The file server does not answer; the next sign may get through.
 pub(super) fn beat(path: &Path, us: &Holder) -> io::Result<bool> {
-    let mut file = match File::options().read(true).write(true).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        other => other?,
-    };
+    let Some(mut file) = open(path, File::options().read(true).write(true))? else { return Ok(false) };
     let (mut bytes, ours) = (Vec::new(), text(us)?);
     (&mut file).take(MAX_BYTES).read_to_end(&mut bytes)?;
     if bytes != ours {

@@ -107,6 +107,14 @@ pub(super) fn ago(age: Duration) -> String {
     }
 }
 
+/// How far ahead, likewise.
+pub(super) fn ahead(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..=119 => format!("{seconds} seconds in the future"),
+        seconds => format!("{} minutes in the future", seconds / 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 mod file;
 mod holder;
+mod watch;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use self::file::{Judge, Taken};
+use self::file::{Age, Judge, Taken};
+use self::watch::Watch;
 use super::shard::Shard;
 use super::text::display_name;
 use crate::error::{Error, Fault, OrFault, Result};
@@ -21,6 +23,9 @@ pub use holder::{host_name, Holder};
 
 /// What the names of all locks begin with.
 pub const PREFIX: &str = "cuzk-lock.";
+
+/// A date so little ahead is one of now: file servers have more than one clock.
+const AHEAD: Duration = Duration::from_secs(5);
 
 /// Locks that this process holds, for [`release_all`].
 static HELD: Mutex<Vec<(PathBuf, Holder)>> = Mutex::new(Vec::new());
@@ -35,7 +40,7 @@ pub struct LockOptions<'a> {
     pub wait: Option<Waiting<'a>>,
     /// Time between two signs of life.
     pub heartbeat: Duration,
-    /// A run on another machine is dead when its last sign of life is older.
+    /// A run on another machine is dead when its last sign of life is older, or when none was seen for so long while waiting.
     pub stale_after: Duration,
     /// Time between two looks while waiting.
     pub poll: Duration,
@@ -65,7 +70,8 @@ pub struct Lock {
 struct Busy {
     shard: Shard,
     holder: Option<Holder>,
-    age: Duration,
+    age: Age,
+    stale_after: Duration,
 }
 
 impl Lock {
@@ -83,12 +89,11 @@ impl Lock {
         fs::create_dir_all(out)
             .or_fault(Fault::Output, || format!("{}: the folder cannot be created", display_name(out)))?;
         let path = path_of(out, shard);
+        let watch = Watch::new(2 * options.poll);
         loop {
-            let Some(busy) = try_acquire(&us, out, shard, options)? else { break };
+            let Some(busy) = try_acquire(&us, out, shard, options, &watch)? else { break };
             let message = busy.message(out, shard);
-            let Some(wait) = options.wait else {
-                fail!(Fault::Output, "{message}; wait for it to end, or name another output folder")
-            };
+            let Some(wait) = options.wait else { fail!(Fault::Output, "{message}; {}", busy.advice()) };
             wait(&message)?;
             thread::sleep(options.poll);
         }
@@ -151,20 +156,27 @@ pub fn release_all() {
 
 impl Busy {
     fn message(&self, out: &Path, wanted: Shard) -> String {
-        let out = display_name(out);
+        let lock = display_name(&path_of(out, self.shard));
         let who = self.holder.as_ref().map_or("a run that has just started".into(), Holder::name);
-        let age = holder::ago(self.age);
+        let sign = match self.age {
+            Age::Ahead(ahead) if ahead > AHEAD => format!("whose last sign of life is dated {}", holder::ahead(ahead)),
+            Age::Ahead(_) => format!("whose last sign of life was {}", holder::ago(Duration::ZERO)),
+            Age::Ago(age) => format!("whose last sign of life was {}", holder::ago(age)),
+        };
+        let busy = format!("{lock}: shard {} is being worked on by {who}, {sign}", self.shard);
         if self.shard == wanted {
-            format!("{out}: shard {wanted} is being worked on by {who}, whose last sign of life was {age}")
-        } else {
-            format!(
-                "{out}: shard {} is being worked on by {who}, whose last sign of life was {age}, and shards by {} and by {} \
-                 do not go together",
-                self.shard,
-                self.shard.count(),
-                wanted.count()
-            )
+            return busy;
         }
+        format!("{busy}, and shards by {} and by {} do not go together", self.shard.count(), wanted.count())
+    }
+
+    /// What to do about it.
+    fn advice(&self) -> String {
+        let seconds = self.stale_after.as_secs();
+        format!(
+            "wait for it to end with --wait, or name another output folder; if that run is dead, --wait finds out within {seconds} \
+             seconds"
+        )
     }
 }
 
@@ -173,15 +185,15 @@ fn path_of(out: &Path, shard: Shard) -> PathBuf {
 }
 
 /// One attempt; none where the lock is ours.
-fn try_acquire(us: &Holder, out: &Path, shard: Shard, options: &LockOptions) -> Result<Option<Busy>> {
-    let judge = Judge { us, stale_after: options.stale_after };
+fn try_acquire(us: &Holder, out: &Path, shard: Shard, options: &LockOptions, watch: &Watch) -> Result<Option<Busy>> {
+    let judge = Judge { us, stale_after: options.stale_after, watch };
     // Asked before too, so that a run that must not start keeps none of those that may from starting.
     if let Some(busy) = divides_differently(&judge, out, shard)? {
         return Ok(Some(busy));
     }
     let path = path_of(out, shard);
     if let Taken::ByOther(holder, age) = judge.take(&path)? {
-        return Ok(Some(Busy { shard, holder, age }));
+        return Ok(Some(Busy { shard, holder, age, stale_after: options.stale_after }));
     }
     held().push((path.clone(), us.clone()));
     // Of two runs that divide the folder differently, each has its lock now: at least one sees the other.
@@ -204,7 +216,9 @@ fn divides_differently(judge: &Judge, out: &Path, shard: Shard) -> Result<Option
         let path = out.join(&name);
         match judge.take(&path)? {
             Taken::ByUs => file::give_back(&path, judge.us),
-            Taken::ByOther(holder, age) => return Ok(Some(Busy { shard: other, holder, age })),
+            Taken::ByOther(holder, age) => {
+                return Ok(Some(Busy { shard: other, holder, age, stale_after: judge.stale_after }))
+            }
         }
     }
     Ok(None)

@@ -135,10 +135,92 @@ fn a_run_elsewhere_is_dead_after_a_minute_without_a_sign_of_life() {
         acquire(folder.path()).unwrap();
         // A clock ahead of ours is no reason.
         plant(&whole(folder.path()), &other, Duration::ZERO);
-        let ahead = SystemTime::now() + HOUR;
-        File::options().write(true).open(whole(folder.path())).unwrap().set_modified(ahead).unwrap();
-        refused(acquire(folder.path()), &["less than a second ago"]);
+        date_ahead(&whole(folder.path()));
+        let named = whole(folder.path()).display().to_string();
+        refused(
+            acquire(folder.path()),
+            &[&named, &other.name(), "minutes in the future", "--wait finds out within 60 s"],
+        );
     }
+}
+
+/// Dates a file an hour ahead.
+fn date_ahead(path: &Path) {
+    File::options().write(true).open(path).unwrap().set_modified(SystemTime::now() + HOUR).unwrap();
+}
+
+/// Looks every 5 ms, and gives up after `looks`.
+fn watching(folder: &Path, looks: usize) -> Result<Lock> {
+    let looked = AtomicUsize::new(0);
+    let waiting = |_: &str| match looked.fetch_add(1, Ordering::Relaxed) {
+        n if n < looks => Ok(()),
+        _ => fail!(Fault::Interrupted, "gave up"),
+    };
+    let options = LockOptions {
+        wait: Some(&waiting),
+        stale_after: Duration::from_millis(200),
+        poll: Duration::from_millis(5),
+        ..LockOptions::default()
+    };
+    Lock::acquire(folder, Shard::WHOLE, &options)
+}
+
+#[test]
+fn a_dead_run_of_the_future_is_followed_when_it_gives_no_sign_of_life() {
+    let folder = folder();
+    for other in [whole(folder.path()), path_of(folder.path(), Shard::new(2, 3).unwrap())] {
+        plant(&other, &elsewhere(), Duration::ZERO);
+        date_ahead(&other);
+        watching(folder.path(), 2000).unwrap().check().unwrap();
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+    // One that gives them is not, whatever their dates.
+    let (path, run, stop) = (whole(folder.path()), elsewhere(), AtomicBool::new(false));
+    plant(&path, &run, Duration::ZERO);
+    date_ahead(&path);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut ahead = SystemTime::now() + 2 * HOUR;
+            while !stop.load(Ordering::Relaxed) {
+                ahead -= Duration::from_secs(1);
+                File::options().write(true).open(&path).unwrap().set_modified(ahead).unwrap();
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+        assert_eq!(watching(folder.path(), 100).unwrap_err().fault(), Fault::Interrupted);
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn what_is_no_lock_file_is_refused_at_once() {
+    use rustix::fs::{mkfifoat, Mode, CWD};
+    use std::os::unix::fs::symlink;
+    let folder = folder();
+    let path = whole(folder.path());
+    let claim = folder.path().join("cuzk-lock.1-of-1.after-r");
+    type Make<'a> = &'a dyn Fn(&Path);
+    let cases: [(Make<'_>, &str); 4] = [
+        (&|path| symlink("nothing", path).unwrap(), "a symbolic link to nothing"),
+        (&|path| mkfifoat(CWD, path, Mode::RWXU).unwrap(), "expected a regular file, got a pipe"),
+        (&|path| fs::create_dir(path).unwrap(), "expected a regular file, got a folder"),
+        (&|path| symlink(path.file_name().unwrap(), path).unwrap(), "symbolic links"),
+    ];
+    let remove = |path: &Path| fs::remove_file(path).or_else(|_| fs::remove_dir(path)).unwrap();
+    for (make, part) in cases {
+        make(&path);
+        refused(acquire(folder.path()), &["cuzk-lock.1-of-1", part]);
+        remove(&path);
+        // And where a takeover's file belongs.
+        plant(&path, &Holder { run: "r".into(), ..dead() }, Duration::ZERO);
+        make(&claim);
+        refused(acquire(folder.path()), &["cuzk-lock.1-of-1", part]);
+        remove(&claim);
+        remove(&path);
+    }
+    plant(&path, &Holder { run: "r".into(), ..dead() }, Duration::ZERO);
+    plant(&claim, &Holder { run: "r".into(), ..dead() }, Duration::ZERO);
+    refused(acquire(folder.path()), &["names a run before it"]);
 }
 
 #[test]
@@ -199,7 +281,8 @@ fn a_candidate_that_slept_takes_nothing_over() {
     let seen = [held_by(&path).unwrap().unwrap()];
     // Meanwhile another takes over.
     let lock = acquire(folder.path()).unwrap();
-    let judge = Judge { us: &slow, stale_after: HOUR };
+    let watch = Watch::new(HOUR);
+    let judge = Judge { us: &slow, stale_after: HOUR, watch: &watch };
     assert!(!judge.follow(&path, &seen).unwrap());
     lock.check().unwrap();
     assert_eq!(names(folder.path()), ["cuzk-lock.1-of-1"]);

@@ -1,5 +1,6 @@
 //! `cuzk batch`.
 
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use crate::cli::options::Batch;
 use crate::cli::{terminal, Terminal, STOP};
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::fail;
+use crate::files::is_descriptor;
 use crate::pipeline::output::{self, Output};
 use crate::report::spans::{Outcome, Recorder, Snapshot};
 use crate::report::{metrics, timeline, trace, BatchReport, Live, Memory, MemorySampler};
@@ -23,7 +25,7 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     let prepared = Prepared::new(&options.settings, &STOP, &|message| terminal.note(message))?;
     check_reports(options, &prepared)?;
     prepared.notes.iter().for_each(|note| terminal.warn(note));
-    let machine = Machine::start(&options.work, threads)?;
+    let machine = Machine::start(&options.work, threads, &options.settings.parameters)?;
     let recorder = Arc::new(Recorder::default());
     let mut live = Live::new(terminal.live_mode(), recorder.clone(), prepared.files());
     let progress = live.progress();
@@ -61,8 +63,19 @@ fn check_reports(options: &Batch, prepared: &Prepared<'_>) -> Result<()> {
                 path.display()
             );
         }
+        refuse_pipe(path, options.metrics.as_ref() == Some(path))?;
         Output::check(path, true)?;
         seen.push(path);
+    }
+    Ok(())
+}
+
+/// Refuses a pipe that has a name: opening it would wait for a reader, who may never come. One of the shell's has one, but
+/// it takes a single text, and metrics are written again and again.
+fn refuse_pipe(path: &Path, again_and_again: bool) -> Result<()> {
+    let is_pipe = std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
+    if is_pipe && (again_and_again || !is_descriptor(path)) {
+        fail!(Fault::Usage, "{}: a pipe; name a file", path.display());
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use crate::fail;
 use crate::pipeline::available::available;
 use crate::pipeline::budget::Budget;
 use crate::pipeline::device::{pool, Device};
+use crate::pipeline::parameters::Source;
 use crate::report::units::bytes;
 use crate::report::Memory;
 
@@ -28,7 +29,7 @@ pub struct Machine {
 impl Machine {
     /// # Errors
     /// `Usage`: less memory than the process itself takes, or more threads than the system starts.
-    pub fn start(work: &Work, threads: usize) -> Result<Self> {
+    pub fn start(work: &Work, threads: usize, source: &Source) -> Result<Self> {
         let device = match work.device {
             DeviceName::Cpu => Device::cpu(threads)?,
             DeviceName::Cuda => fail!(
@@ -39,10 +40,15 @@ impl Machine {
             DeviceName::Simulator(delay) => Device::Simulator { delay, synthesis: false },
         };
         // Of a machine that does not tell its memory all is used that is asked for.
-        let total = work.memory.or_else(available).unwrap_or(u64::MAX / 2);
+        let total = work.memory.or_else(|| available(source.largest_file())).unwrap_or(u64::MAX / 2);
         let own = Memory::now().anonymous.unwrap_or(0) + OWN_BYTES;
         if total <= own {
-            fail!(Fault::Usage, "--memory {}: cuzk itself takes {}", bytes(total), bytes(own));
+            fail!(
+                Fault::Usage,
+                "--memory {}: cuzk itself takes {}; where this is what is available, see `ulimit -d` and `ulimit -v`",
+                bytes(total),
+                bytes(own)
+            );
         }
         // One partition on the device, one that waits for it, and one on each thread; the budget may allow fewer.
         let in_flight = work.in_flight.unwrap_or(threads + 2);

@@ -11,7 +11,6 @@ pub mod report;
 pub mod sample;
 pub mod verify;
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -19,6 +18,7 @@ use super::options::{Destination, Input};
 use super::terminal;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
+use crate::files::open_input;
 use crate::pipeline::output::Output;
 
 impl Input {
@@ -36,7 +36,7 @@ impl Input {
         let mut bytes = Vec::new();
         let read = match self {
             Self::Stdin => std::io::stdin().lock().take(one_more).read_to_end(&mut bytes),
-            Self::File(path) => File::open(path).and_then(|file| file.take(one_more).read_to_end(&mut bytes)),
+            Self::File(path) => open_input(path).and_then(|file| file.take(one_more).read_to_end(&mut bytes)),
         };
         read.or_fault(Fault::Input, || self.name())?;
         if bytes.len() > limit {

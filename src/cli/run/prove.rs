@@ -19,7 +19,7 @@ use crate::report::{Live, MemorySampler};
 pub fn run(options: &Prove, threads: usize, terminal: &Terminal) -> Result<()> {
     let sink = Sink::check(&options.destination)?;
     let memory = MemorySampler::start();
-    let machine = Machine::start(&options.work, threads)?;
+    let machine = Machine::start(&options.work, threads, &options.parameters)?;
     let desk = OneFile::new(options, &sink, &memory)?;
     let recorder = Arc::new(Recorder::default());
     let mut live = Live::new(terminal.live_mode(), recorder.clone(), 1);

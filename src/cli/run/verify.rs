@@ -21,6 +21,7 @@ pub fn run(options: &Verify, terminal: &Terminal) -> Result<()> {
     check_length(found.proof(), &file.porep).map_err(of_proof)?;
     if let Found::Document(document) = &found {
         check_document(document, &file.c1, options.parameters.development).map_err(of_proof)?;
+        warn_of_unchecked(document, &file.c1, terminal);
     }
     let key = options.parameters.verifying_key(&file.porep)?;
     if let Found::Document(document) = &found {
@@ -61,8 +62,11 @@ fn check_document(document: &ProofFile, c1: &C1, development: bool) -> Result<()
     agree("comm_d", hex(&document.comm_d), hex(&statement.comm_d))?;
     agree("the miner", miner(document.miner), miner(c1.miner))?;
     agree("the sector", text(document.sector), text(c1.sector))?;
-    if let (Some(miner), Some(sector)) = (document.miner, document.sector) {
-        check_replica_id(statement, miner, sector)?;
+    if document.miner.is_some() || document.sector.is_some() {
+        // Where each names one of them, together they name both.
+        if let (Some(miner), Some(sector)) = (document.miner.or(c1.miner), document.sector.or(c1.sector)) {
+            check_replica_id(statement, miner, sector)?;
+        }
     }
     match (document.parameters.development, development) {
         (true, false) => fail!(
@@ -74,6 +78,16 @@ fn check_document(document: &ProofFile, c1: &C1, development: bool) -> Result<()
         }
         _ => Ok(()),
     }
+}
+
+/// What a proof file says of its sector follows from replica_id, if it is known who is meant.
+fn warn_of_unchecked(document: &ProofFile, c1: &C1, terminal: &Terminal) {
+    let unchecked = match (document.miner, document.sector) {
+        (Some(miner), None) if c1.miner.or(c1.sector).is_none() => format!("miner f0{miner} and no sector"),
+        (None, Some(sector)) if c1.miner.or(c1.sector).is_none() => format!("sector {sector} and no miner"),
+        _ => return,
+    };
+    terminal.warn(&format!("the proof file names {unchecked}: not checked; name both with --miner and --sector"));
 }
 
 /// Where both say something, they must say the same.
@@ -96,8 +110,8 @@ fn check_replica_id(statement: &Statement, miner: u64, sector: u64) -> Result<()
     if made != statement.replica_id {
         fail!(
             Fault::Unverified,
-            "the proof file names miner f0{miner} and sector {sector}, whose replica_id is {}; the C1 file's is {}: they do not \
-             belong together",
+            "by the proof file this is sector {sector} of miner f0{miner}, whose replica_id is {}; the C1 file's is {}: they do \
+             not belong together",
             hex::encode(made),
             hex::encode(statement.replica_id)
         );

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{contained, Held, Proved, Ready, Report, Run};
 use crate::error::Result;
+use crate::pipeline::clock::Working;
 use crate::pipeline::device::Device;
 use crate::pipeline::job::File;
 use crate::report::spans::{Activity, Lane, Running, Stage};
@@ -49,9 +50,10 @@ impl Run<'_> {
         }
     }
 
-    /// Begins work on a partition.
-    pub(super) fn work(&self, lane: Lane, file: &File, partition: usize) -> Running<'_> {
-        self.recorder.begin(lane, Activity::Work { job: file.job.index, partition: Some(partition) })
+    /// Begins work on a partition: it is shown, and counts against the file's deadline.
+    pub(super) fn work<'a>(&'a self, lane: Lane, file: &'a File, partition: usize) -> (Running<'a>, Working<'a>) {
+        let shown = self.recorder.begin(lane, Activity::Work { job: file.job.index, partition: Some(partition) });
+        (shown, file.begun.clock.work())
     }
 
     /// Is there no use in working on this file any more?

@@ -49,7 +49,7 @@ pub struct Run<'a> {
     pub options: ReadOptions,
     /// Verify the vanilla proofs.
     pub check_c1: bool,
-    /// Longest time a file may take from the start of its reading.
+    /// Longest time of work on a file, its waiting left out; looked at before each piece of it.
     pub deadline: Option<Duration>,
     pub stop: &'a Stop,
     pub recorder: &'a Recorder,

@@ -66,6 +66,7 @@ impl Run<'_> {
             let mut content = None;
             let read = {
                 let _working = self.recorder.begin(LANE, Activity::Work { job: job.index, partition: None });
+                let _counted = begun.clock.work();
                 contained(Stage::Read, || self.read_one(&job, parameters, &begun, &mut content, &memory))
             };
             match read {
@@ -94,7 +95,9 @@ impl Run<'_> {
         let bytes = self.desk.read(job)?;
         let hash = content_hash(&bytes);
         *content = Some(hash.clone());
-        match self.desk.triage(job, &hash, &bytes, &|proof| parameters.open(proof))? {
+        // What all files share is not one file's work.
+        let open = |proof| begun.clock.pause(|| parameters.open(proof));
+        match self.desk.triage(job, &hash, &bytes, &open)? {
             Triage::Prove => {}
             Triage::Done(proof) => return Ok(Read::Ended(Ending::Skipped(proof))),
             Triage::Elsewhere => return Ok(Read::Ended(Ending::Elsewhere)),
@@ -112,7 +115,7 @@ impl Run<'_> {
             begun.timings.time(Phase::Check, challenges, check).map_err(|e| e.context(job.name.clone()))?;
         }
         let start = Instant::now();
-        let opened = parameters.open(c1.statement.proof)?;
+        let opened = open(c1.statement.proof)?;
         begun.timings.add(Phase::Parameters, start.elapsed(), 0);
         self.recorder.announce(job.index, &job.name, Some(opened.porep.partitions()));
         self.check_fits(job, &opened, memory)?;

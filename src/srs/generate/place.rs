@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use super::{names, Request};
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
+use crate::files::open_regular_with;
 use crate::srs::development::{self, MARKER};
 use crate::srs::progress::{Progress, Report, Stage};
 
@@ -85,7 +86,9 @@ pub(super) fn prepare_folder(folder: &Path) -> Result<()> {
 pub(super) fn lock(request: &Request, report: &Report) -> Result<File> {
     let path = request.folder.join(format!(".{}.lock", request.identity.params));
     let cannot = || format!("{}: cannot be locked", path.display());
-    let file = File::options().create(true).truncate(false).write(true).open(&path).or_fault(Fault::Output, cannot)?;
+    let options = &mut File::options();
+    options.create(true).truncate(false).write(true);
+    let file = open_regular_with(&path, options).or_fault(Fault::Output, cannot)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => {
             report(Progress::Work { stage: Stage::Waiting, done: 0, total: 0 });
