@@ -25,8 +25,8 @@ pub trait SumGroup: Copy + Send + Sync + 'static {
     type Projective: Group<Scalar = Fr> + Send + Sync;
     type Adder: SegmentAdder<Self::Point> + Default + Send;
 
-    /// The bases at `indices`, in parallel.
-    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32]) -> Vec<Self::Point>;
+    /// The bases at `indices`, in parallel; they replace what `points` holds, whose memory is used again.
+    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut Vec<Self::Point>);
     fn is_identity(point: &Self::Point) -> bool;
     /// For decoded points.
     fn negate_if(point: &mut Self::Point, negative: bool);
@@ -48,8 +48,9 @@ impl<C: Curve> SumGroup for Portable<C> {
     type Projective = C::Projective;
     type Adder = BatchAdder<C::Field>;
 
-    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32]) -> Vec<Self::Point> {
-        indices.par_iter().with_min_len(GROUP).map(|i| C::decode(bases.point(*i as usize))).collect()
+    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut Vec<Self::Point>) {
+        let decoded = indices.par_iter().with_min_len(GROUP).map(|i| C::decode(bases.point(*i as usize)));
+        decoded.collect_into_vec(points);
     }
 
     fn is_identity(point: &Self::Point) -> bool {
@@ -100,9 +101,9 @@ pub fn msm<G: SumGroup, const SIZE: usize>(bases: RawBases<'_, SIZE>, scalars: &
 fn sum_selected<G: SumGroup, const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32]) -> G::Projective {
     indices
         .par_chunks(GROUP)
-        .map_init(G::Adder::default, |adder, group| {
-            let mut points: Vec<_> = G::decode(bases, group);
-            adder.sum_segments(&mut points, &mut [group.len() as u32]);
+        .map_init(<(G::Adder, Vec<G::Point>)>::default, |(adder, points), group| {
+            G::decode(bases, group, points);
+            adder.sum_segments(points, &mut [group.len() as u32]);
             points[0]
         })
         .fold(G::Projective::identity, |acc, p| G::add_point(&acc, &p))
@@ -211,20 +212,25 @@ struct Buckets<G: SumGroup> {
     windows: Windows,
     /// Window by window.
     points: Vec<G::Point>,
+    /// A chunk's bases and scalars: memory that every chunk uses again, since fresh pages of it cost a third of a second a sum.
+    decoded: Vec<G::Point>,
+    prepared: Vec<[u64; 4]>,
 }
 
 impl<G: SumGroup> Buckets<G> {
     fn new(windows: Windows) -> Self {
-        Self { windows, points: vec![G::Point::default(); windows.count * windows.buckets()] }
+        let points = vec![G::Point::default(); windows.count * windows.buckets()];
+        Self { windows, points, decoded: Vec::new(), prepared: Vec::new() }
     }
 
     /// Adds `elements[place] * bases[index]` for each index and place.
     fn add<const SIZE: usize>(&mut self, bases: RawBases<'_, SIZE>, indices: &[u32], elements: &[Fr], places: &[u32]) {
         let windows = self.windows;
-        let points: Vec<_> = G::decode(bases, indices);
-        let prepared: Vec<_> = places.par_iter().map(|place| windows.prepare(&elements[*place as usize])).collect();
-        self.points.par_chunks_mut(windows.buckets()).enumerate().for_each(|(w, buckets)| {
-            SortedDigits::new(&windows, w, &prepared).add_to::<G>(buckets, &points);
+        let Self { points, decoded, prepared, .. } = self;
+        G::decode(bases, indices, decoded);
+        places.par_iter().map(|place| windows.prepare(&elements[*place as usize])).collect_into_vec(prepared);
+        points.par_chunks_mut(windows.buckets()).enumerate().for_each(|(w, buckets)| {
+            SortedDigits::new(&windows, w, prepared).add_to::<G>(buckets, decoded);
         });
     }
 

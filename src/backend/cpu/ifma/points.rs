@@ -146,8 +146,8 @@ impl SumGroup for G1Lanes {
     type Projective = G1Projective;
     type Adder = LaneAdder;
 
-    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32]) -> Vec<Point> {
-        let mut points = vec![Point::default(); indices.len()];
+    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut Vec<Point>) {
+        points.resize(indices.len(), Point::default());
         points.par_chunks_mut(TASK).zip(indices.par_chunks(TASK)).for_each(|(points, indices)| {
             // Four points are eight coordinates.
             for (points, indices) in points.chunks_mut(4).zip(indices.chunks(4)) {
@@ -163,7 +163,6 @@ impl SumGroup for G1Lanes {
                 }
             }
         });
-        points
     }
 
     fn is_identity(point: &Point) -> bool {
