@@ -134,7 +134,7 @@ fn digest(witness: &CompactWitness) -> String {
 }
 
 /// Of partition 0 of the default 32 GiB sample, 130,169,893 variables of which 1,699,102 are elements.
-const DIGEST_32GIB: &str = "";
+const DIGEST_32GIB: &str = "ddd18c0ca8b3817d67fc63e1f7a6dfd52948c6103543b519e70005fbddf2d36f";
 
 /// `cargo test --release --test porep_witness -- --ignored whole_32gib`
 #[test]
