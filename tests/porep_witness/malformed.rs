@@ -59,7 +59,7 @@ type Get = fn(&mut ChallengeProof) -> &mut MerkleProof;
 const PATHS: [(Get, &str); 5] = [
     (|p| &mut p.comm_d_proofs, "comm_d_proofs"),
     (|p| &mut p.comm_r_last_proof, "comm_r_last_proof"),
-    (|p| &mut p.replica_column_proofs.c_x.inclusion_proof, "replica_column_proofs.c_x.inclusion_proof"),
+    (|p| &mut p.replica_column_proofs.c_x.inclusion_proof, "replica_column_proofs.c_x"),
     (|p| &mut p.replica_column_proofs.drg_parents[5].inclusion_proof, "replica_column_proofs.drg_parents[5]"),
     (|p| &mut p.replica_column_proofs.exp_parents[7].inclusion_proof, "replica_column_proofs.exp_parents[7]"),
 ];
