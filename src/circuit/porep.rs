@@ -19,7 +19,7 @@ use super::{
     check::{self, Inputs},
     hash::field_element,
     proof_type::{is_non_interactive, non_interactive_message, proof_name, sector_bytes, sector_size_name},
-    raw::{self, ChallengeProof},
+    raw::{challenge_to_raw, ChallengeProof},
     CircuitIdentity, Partition, PartitionCircuit, SealProof, Statement, TreeDomain, VanillaProofs,
 };
 use crate::{
@@ -226,7 +226,7 @@ impl PoRep {
             let Some(partition) = proofs.get(k) else {
                 fail!(Fault::Input, "partition {k} is missing: the file has {}", proofs.len());
             };
-            let copy = |(i, p)| raw::to_raw(p).map_err(|e| e.context(format!("partition {k}: challenge {i}")));
+            let copy = |(i, p)| challenge_to_raw(p).map_err(|e| e.context(format!("partition {k}: challenge {i}")));
             partition.par_iter().enumerate().map(copy).collect::<Result<_>>()?
         });
         Partition::new(&self.shape(), statement, &proofs).map_err(|e| e.context(format!("partition {k}")))

@@ -250,6 +250,31 @@ pub(super) fn to_raw<T: Serialize, R: serde::de::DeserializeOwned>(typed: &T) ->
     bincode::deserialize(&bytes).or_fault(Fault::Input, || "copying a vanilla proof".into())
 }
 
+/// The same for a challenge's proof; an error names the field that is too long.
+pub(super) fn challenge_to_raw<T>(proof: &VanillaSealProof<T>) -> Result<ChallengeProof>
+where
+    T: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>,
+{
+    fn part<T: Serialize, R: serde::de::DeserializeOwned>(field: &str, typed: &T) -> Result<R> {
+        to_raw(typed).map_err(|e| e.context(field))
+    }
+    fn each<T: Serialize, R: serde::de::DeserializeOwned>(field: &str, typed: &[T]) -> Result<Vec<R>> {
+        typed.iter().enumerate().map(|(i, typed)| part(&format!("{field}[{i}]"), typed)).collect()
+    }
+    let columns = &proof.replica_column_proofs;
+    Ok(ChallengeProof {
+        comm_d_proofs: part("comm_d_proofs", &proof.comm_d_proofs)?,
+        comm_r_last_proof: part("comm_r_last_proof", &proof.comm_r_last_proof)?,
+        replica_column_proofs: ReplicaColumnProof {
+            c_x: part("replica_column_proofs.c_x", &columns.c_x)?,
+            drg_parents: each("replica_column_proofs.drg_parents", &columns.drg_parents)?,
+            exp_parents: each("replica_column_proofs.exp_parents", &columns.exp_parents)?,
+        },
+        labeling_proofs: each("labeling_proofs", &proof.labeling_proofs)?,
+        encoding_proof: part("encoding_proof", &proof.encoding_proof)?,
+    })
+}
+
 type TreeProof<T> = TypedMerkleProof<
     PoseidonHasher,
     <T as MerkleTreeTrait>::Arity,

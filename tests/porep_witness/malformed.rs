@@ -59,19 +59,21 @@ type Get = fn(&mut ChallengeProof) -> &mut MerkleProof;
 const PATHS: [(Get, &str); 5] = [
     (|p| &mut p.comm_d_proofs, "comm_d_proofs"),
     (|p| &mut p.comm_r_last_proof, "comm_r_last_proof"),
-    (|p| &mut p.replica_column_proofs.c_x.inclusion_proof, "replica_column_proofs.c_x.inclusion_proof"),
+    (|p| &mut p.replica_column_proofs.c_x.inclusion_proof, "replica_column_proofs.c_x"),
     (|p| &mut p.replica_column_proofs.drg_parents[5].inclusion_proof, "replica_column_proofs.drg_parents[5]"),
     (|p| &mut p.replica_column_proofs.exp_parents[7].inclusion_proof, "replica_column_proofs.exp_parents[7]"),
 ];
 
 type ChangePath = fn(&mut MerkleProof);
 
-const PATH_CHANGES: [(ChangePath, &str); 8] = [
+const PATH_CHANGES: [(ChangePath, &str); 9] = [
     (|p| drop(levels(p).pop()), "levels: "),
     (|p| levels(p).clear(), "levels: 0, "),
     (|p| levels(p).push(PathElement { hashes: vec![], index: 0 }), "levels: "),
     (|p| drop(levels(p)[1].hashes.pop()), ".path[1]: sibling hashes: "),
-    (|p| levels(p)[1].hashes.push([0; 32]), ".path[1]: sibling hashes: "),
+    // One more than the greatest arity has is found as the vanilla proof is read, before the shape is looked at.
+    (|p| levels(p)[1].hashes.push([0; 32]), ", expected "),
+    (|p| levels(p)[0].hashes.resize(9, [0; 32]), ": copying a vanilla proof: a list of 9 elements, expected at most 7"),
     (|p| levels(p)[0].index = levels(p)[0].hashes.len() as u64 + 1, ".path[0]: index is "),
     (|p| levels(p)[0].index = u64::MAX, ".path[0]: index is 18446744073709551615"),
     (|p| levels(p)[1].hashes[0] = modulus(), ".path[1]: hashes[0]: "),

@@ -39,12 +39,14 @@ struct LaneHashes {
 
 /// A walk up a tree: the leaf, or the rows whose hash it is, and the path.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub struct Walk<'a> {
     pub leaf: Leaf<'a>,
     pub path: &'a [Level],
 }
 
 #[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub enum Leaf<'a> {
     Element(Fr),
     Column(&'a [Fr]),

@@ -72,6 +72,7 @@ fn subtract_once<const N: usize>(x: [u64; N], y: &[u64; N]) -> [u64; N] {
 }
 
 impl Scalar {
+    #[cfg(target_arch = "x86_64")]
     pub fn limbs(&self) -> [u64; 4] {
         self.0
     }

@@ -65,7 +65,7 @@ impl<'a> Writer<'a> {
     pub fn finish(mut self, start: usize, count: usize) -> Result<u64> {
         // What the last bits left over.
         self.store(self.word);
-        let end = 64 * (start / 64 + self.at - usize::from(start % 64 == 0)) + self.used as usize;
+        let end = 64 * (start / 64 + self.at - usize::from(start.is_multiple_of(64))) + self.used as usize;
         if end != start + count || self.element_count != self.elements.len() {
             fail!(
                 Fault::Internal,
