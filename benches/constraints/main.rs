@@ -3,9 +3,10 @@
 //! `cargo bench --bench constraints`: circuits of a million rows of which a share repeats, against the same rows in CSR form,
 //! one thread each.
 //!
-//! `cargo bench --bench constraints -- FILE [--check]`: the circuit of a C1 file. Its constraints are taken from the blank
-//! circuit, the witness of partition 0 comes from running the circuit with values, and a and b are evaluated on one thread and
-//! on all. `--check` then compares a * b with C in every row. 32 GiB takes two minutes and 0.3 GB.
+//! `cargo bench --bench constraints -- FILE [--one-challenge] [--check]`: the circuit of a C1 file, or of its first challenge.
+//! Its constraints are taken from the blank circuit, the witness of partition 0 comes from running the circuit with values, and
+//! a and b are evaluated on one thread and on all. `--check` then compares a * b with C in every row. 32 GiB takes two minutes
+//! and 0.4 GB.
 
 mod csr;
 mod partial;
@@ -14,7 +15,7 @@ mod witness;
 use std::time::Instant;
 
 use csr::Csr;
-use cuzk::circuit::PoRep;
+use cuzk::circuit::{PartitionCircuit, PoRep, VanillaProofs};
 use cuzk::constraints::{cache, first_unsatisfied, record, Arithmetic, Constraints, RowValues};
 use cuzk::report::MemorySampler;
 use cuzk::witness::CompactWitness;
@@ -78,12 +79,21 @@ fn degrade(permille: u32) {
 
 fn c1_file(file: &str) {
     let content = std::fs::read(file).expect("the C1 file can be read");
-    let c1 = cuzk::c1::read(file, content, &Default::default()).expect("a C1 file");
+    let mut c1 = cuzk::c1::read(file, content, &Default::default()).expect("a C1 file");
     let porep = PoRep::new(c1.statement.proof).expect("a supported proof type");
-    let constraints = build(&porep);
+    let part = std::env::args().any(|argument| argument == "--one-challenge");
+    if part {
+        match &mut c1.vanilla {
+            VanillaProofs::Base(partitions) => partitions[0].truncate(1),
+            VanillaProofs::Sub8(partitions) => partitions[0].truncate(1),
+            VanillaProofs::Top2(partitions) => partitions[0].truncate(1),
+        }
+    }
+    let assigned = || porep.circuit(&c1.statement, &c1.vanilla, 0).expect("partition 0");
+    let circuit = || if part { assigned() } else { porep.blank() };
+    let constraints = build(circuit());
     let start = Instant::now();
-    let circuit = porep.circuit(&c1.statement, &c1.vanilla, 0).expect("partition 0");
-    let witness = witness::compact(circuit);
+    let witness = witness::compact(assigned());
     println!(
         "witness: {} bits, {} elements, {} bytes, by running the circuit: {:.1} s",
         witness.layout().aux() - witness.layout().wide(),
@@ -110,17 +120,17 @@ fn c1_file(file: &str) {
     println!("c = a * b: {:.3} s", median(|| _ = RowValues::product(a, b)));
     if std::env::args().any(|argument| argument == "--check") {
         let start = Instant::now();
-        let found = first_unsatisfied(|| porep.blank(), &witness, &values).expect("the circuit's own");
+        let found = first_unsatisfied(circuit, &witness, &values).expect("the circuit's own");
         println!("check against C: {:?}, {:.1} s", found, start.elapsed().as_secs_f64());
     }
 }
 
-/// Takes the constraints from the blank circuit, saves and loads them.
-fn build(porep: &PoRep) -> Constraints {
+/// Takes the constraints from the circuit, saves and loads them.
+fn build(circuit: PartitionCircuit) -> Constraints {
     let memory = MemorySampler::start();
     let before = memory.peak().anonymous.unwrap_or(0);
     let start = Instant::now();
-    let constraints = Constraints::build(porep.blank()).expect("constraints");
+    let constraints = Constraints::build(circuit).expect("constraints");
     let (seconds, peak) = (start.elapsed().as_secs_f64(), memory.peak().anonymous.unwrap_or(0));
     let tables = constraints.tables();
     println!(

@@ -230,7 +230,7 @@ pub struct SampleArgs {
 #[derive(Debug, clap::Args)]
 pub struct ConstraintsArgs {
     /// C1 file whose circuit it is, or `-` for standard input
-    #[arg(required_unless_present = "sector_size", conflicts_with = "sector_size")]
+    #[arg(conflicts_with = "sector_size")]
     pub file: Option<PathBuf>,
     /// Sector size whose circuit it is
     #[arg(long, value_enum, ignore_case = true, value_name = "SIZE")]

@@ -516,6 +516,7 @@ mod tests {
     #[test]
     fn contradictions_are_usage_errors() {
         for line in [
+            "cuzk constraints",
             "cuzk constraints --sector-size 2KiB --registered-proof StackedDrg2KiBV1_1",
             "cuzk verify - --c1 -",
             "cuzk sample -o x --sector-size 2KiB --registered-proof StackedDrg8MiBV1_1",

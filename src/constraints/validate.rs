@@ -111,8 +111,9 @@ fn check(tables: &Tables) -> Checked {
     let mut chunks = Vec::with_capacity(tables.chunks());
     for bounds in tables.chunk_starts.windows(2) {
         let mut reach = Reach::NONE;
-        for i in bounds[0] as usize..bounds[1] as usize {
-            reach.join(tiles[i], tables.tiles[i].aux, tables.tiles[i].inputs);
+        let chunk = bounds[0] as usize..bounds[1] as usize;
+        for (tile, reached) in tables.tiles[chunk.clone()].iter().zip(&tiles[chunk]) {
+            reach.join(*reached, tile.aux, tile.inputs);
         }
         chunks.push(reach);
     }

@@ -139,8 +139,13 @@ fn runs_of_doubling_coefficients_over_bits_and_elements() {
         for wide in [0, 1, 7] {
             check(|| {
                 Made(move |cs: &mut dyn Make| {
-                    let value =
-                        |i: usize| if wide != 0 && i % wide == 0 { -Fr::from(9) } else { Fr::from(i as u64 % 2) };
+                    let value = |i: usize| {
+                        if wide != 0 && i.is_multiple_of(wide) {
+                            -Fr::from(9)
+                        } else {
+                            Fr::from(i as u64 % 2)
+                        }
+                    };
                     let all: Vec<Variable> = (0..700).map(|i| cs.aux(value(i))).collect();
                     for length in [1, 2, 31, 32, 33, 62, 63, 64, 65, 130] {
                         let power = |i: usize| Fr::from(2).pow_vartime([i as u64 + 3]);

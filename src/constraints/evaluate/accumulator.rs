@@ -59,10 +59,14 @@ impl Accumulator {
 
     #[inline(always)]
     pub fn add(&mut self, value: &Fr) {
-        let value = limbs(value);
+        self.add_limbs(limbs(value));
+    }
+
+    #[inline(always)]
+    fn add_limbs(&mut self, [l0, l1, l2, l3]: [u64; 4]) {
         let mut carry = 0;
-        for i in 0..6 {
-            self.sum[i] = add_carry(self.sum[i], if i < 4 { value[i] } else { 0 }, &mut carry);
+        for (sum, limb) in self.sum.iter_mut().zip([l0, l1, l2, l3, 0, 0]) {
+            *sum = add_carry(*sum, limb, &mut carry);
         }
     }
 
@@ -70,19 +74,15 @@ impl Accumulator {
     pub fn subtract(&mut self, value: &Fr) {
         // r - value is no less than zero, and r itself counts as zero when all is reduced.
         let (opposite, _) = subtract(MODULUS, limbs(value));
-        let mut carry = 0;
-        for i in 0..6 {
-            self.sum[i] = add_carry(self.sum[i], if i < 4 { opposite[i] } else { 0 }, &mut carry);
-        }
+        self.add_limbs(opposite);
     }
 
     /// `times` is below 2^63.
     #[inline(always)]
     pub fn add_times(&mut self, value: &Fr, times: u64) {
-        let value = limbs(value);
         let mut carry = 0;
-        for i in 0..4 {
-            self.sum[i] = multiply_add(self.sum[i], value[i], times, &mut carry);
+        for (sum, limb) in self.sum.iter_mut().zip(limbs(value)) {
+            *sum = multiply_add(*sum, limb, times, &mut carry);
         }
         let mut rest = 0;
         self.sum[4] = add_carry(self.sum[4], carry, &mut rest);
@@ -101,8 +101,8 @@ impl Accumulator {
             product[i + 4] = carry;
         }
         let mut carry = 0;
-        for i in 0..8 {
-            self.products[i] = add_carry(self.products[i], product[i], &mut carry);
+        for (sum, limb) in self.products.iter_mut().zip(product) {
+            *sum = add_carry(*sum, limb, &mut carry);
         }
         self.products[8] = self.products[8].wrapping_add(carry);
     }
