@@ -255,7 +255,11 @@ mod tests {
         }
         let bases = RawBases::<96>::new(&bytes).unwrap();
         let indices: Vec<u32> = (0..points.len() as u32).rev().collect();
-        for (i, decoded) in indices.iter().zip(G1Lanes::decode(bases, &indices)) {
+        // Longer than what is decoded: what was there before must go.
+        let mut all = vec![Point::from_affine(&points[0]); points.len() + 1];
+        G1Lanes::decode(bases, &indices, &mut all);
+        assert_eq!(all.len(), indices.len());
+        for (i, decoded) in indices.iter().zip(all) {
             let point = &points[*i as usize];
             assert_eq!(decoded.to_affine(), *point);
             assert_eq!(Point::from_affine(point), decoded);
