@@ -63,10 +63,12 @@ impl Device {
         }
     }
 
-    /// Bytes it needs beside the witness: three vectors of the domain during the quotient, and the rows' values they come from.
+    /// Bytes it needs beside the witness: during the quotient three vectors of the domain and the rows' values they come from, and
+    /// after it the quotient and what a sum takes.
     pub fn workspace_bytes(&self, circuit: &Circuit) -> u64 {
+        let (domain, rows) = (circuit.domain() as u64, circuit.rows() as u64);
         match self {
-            Self::Backend { .. } => 96 * circuit.domain() as u64 + ROW_BYTES * circuit.rows() as u64 + SUM_BYTES,
+            Self::Backend { .. } => (96 * domain + ROW_BYTES * rows).max(32 * domain + SUM_BYTES),
             Self::Simulator { .. } => 0,
         }
     }

@@ -282,7 +282,7 @@ mod tests {
             "lanes": null,
             "phases": [
                 {"phase": "read", "seconds": 0.5, "items": 1000, "unit": "bytes"},
-                {"phase": "synthesis", "seconds": 4.0, "items": 300, "unit": "constraints"},
+                {"phase": "synthesis", "seconds": 4.0, "items": 300, "unit": "variables"},
                 {"phase": "quotient", "seconds": 2.0, "items": 8, "unit": "rows"},
                 {"phase": "sum_h", "seconds": 1.5, "items": 8, "unit": "bases"},
                 {"phase": "verification", "seconds": 0.25, "items": 1, "unit": "proofs"},

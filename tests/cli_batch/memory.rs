@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::common::finish;
 use crate::folder::{json, Folder};
 
-const BUDGET: u64 = 900 << 20;
+const BUDGET: u64 = 520 << 20;
 
 #[test]
 fn a_batch_keeps_to_its_budget_under_a_limit_of_five_per_cent_more() {
@@ -36,7 +36,7 @@ fn the_default_budget_keeps_to_the_limits_of_the_process() {
     let batch = folder.command("--device cpu");
     // Too little for a partition: without a look at the limit, an allocation would fail in the middle. One of the limits
     // counts the mapped parameters too.
-    for (limit, mebibytes) in [("-d", 500), ("-v", 1500)] {
+    for (limit, mebibytes) in [("-d", 300), ("-v", 1500)] {
         let mut limited = Command::new("sh");
         limited.args(["-c", &format!("ulimit {limit} {}; exec \"$@\"", mebibytes << 10), "sh"]);
         limited.arg(batch.get_program()).args(batch.get_args()).current_dir(folder.path(""));
@@ -50,6 +50,8 @@ fn the_default_budget_keeps_to_the_limits_of_the_process() {
         match run.code {
             // Where there are so many cores that nothing is left for a file.
             Some(2) => run.fails(2, "cuzk itself takes"),
+            // Addresses also go to the heaps of threads, as many as happen to allocate at once.
+            _ if run.stderr.contains(": cannot be mapped: ") => run.fails(8, "0.json: "),
             _ => run.fails(8, "0.json: a partition needs "),
         }
     }
@@ -65,7 +67,7 @@ fn a_budget_without_room_for_one_partition_is_refused_with_the_figure() {
     let more = run.stderr.split("raise --memory by ").nth(1).and_then(|rest| rest.split(" MiB").next());
     let enough = 300 + more.and_then(|more| more.parse::<u64>().ok()).expect("a whole number of MiB");
     folder.run(&format!("--device cpu --memory {}MiB", enough - 8)).fails(8, "0.json: a partition needs ");
-    let begun = folder.run(&format!("--device cpu --memory {}MiB --deadline 1s", enough + 1));
-    begun.fails(8, "the deadline of 1.00 s passed");
+    let begun = folder.run(&format!("--device cpu --memory {}MiB --deadline 10ms", enough + 1));
+    begun.fails(8, "the deadline of 10.0 ms passed");
     folder.run("--device cpu --memory 20MiB").fails(2, "cuzk itself takes");
 }

@@ -70,7 +70,7 @@ const PATH_CHANGES: [(ChangePath, &str); 9] = [
     (|p| drop(levels(p).pop()), "levels: "),
     (|p| levels(p).clear(), "levels: 0, "),
     (|p| levels(p).push(PathElement { hashes: vec![], index: 0 }), "levels: "),
-    (|p| _ = levels(p)[1].hashes.pop(), ".path[1]: sibling hashes: "),
+    (|p| levels(p)[1].hashes.truncate(0), ".path[1]: sibling hashes: "),
     // One more than the greatest arity has is found as the vanilla proof is read, before the shape is looked at.
     (|p| levels(p)[1].hashes.push([0; 32]), ", expected "),
     (|p| levels(p)[0].hashes.resize(9, [0; 32]), ": copying a vanilla proof: a list of 9 elements, expected at most 7"),
@@ -86,7 +86,7 @@ const CHANGES: [(Change, &str); 9] = [
     (|p| drop(p.replica_column_proofs.drg_parents.pop()), "replica_column_proofs.drg_parents: 5, expected 6"),
     (|p| p.replica_column_proofs.exp_parents.clear(), "replica_column_proofs.exp_parents: 0, expected 8"),
     (
-        |p| _ = p.replica_column_proofs.drg_parents[0].column.rows.pop(),
+        |p| p.replica_column_proofs.drg_parents[0].column.rows.truncate(1),
         "replica_column_proofs.drg_parents[0].column.rows: 1, expected 2",
     ),
     (
