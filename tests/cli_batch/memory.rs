@@ -67,7 +67,7 @@ fn a_budget_without_room_for_one_partition_is_refused_with_the_figure() {
     let more = run.stderr.split("raise --memory by ").nth(1).and_then(|rest| rest.split(" MiB").next());
     let enough = 300 + more.and_then(|more| more.parse::<u64>().ok()).expect("a whole number of MiB");
     folder.run(&format!("--device cpu --memory {}MiB", enough - 8)).fails(8, "0.json: a partition needs ");
-    let begun = folder.run(&format!("--device cpu --memory {}MiB --deadline 10ms", enough + 1));
+    let begun = folder.run(&format!("--device cpu --memory {}MiB --deadline 0.01s", enough + 1));
     begun.fails(8, "the deadline of 10.0 ms passed");
     folder.run("--device cpu --memory 20MiB").fails(2, "cuzk itself takes");
 }
