@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::running::Running;
+use common::running::{with_default_signals, Running};
 use common::{dev_params, repository, Place};
 
 fn names(folder: &Path) -> Vec<String> {
@@ -24,7 +24,7 @@ fn an_interrupted_proof_is_130_and_leaves_nothing() {
     for signal in ["-INT", "-HUP"] {
         let mut command = place.command(["prove", "c1.json", "--dev-params", "--params"]);
         command.arg(&params);
-        let mut run = Running::start(command);
+        let mut run = Running::start(with_default_signals(&command));
         run.wait_for("c1.json: started");
         run.signal(signal);
         let (code, seen) = run.end();
