@@ -8,6 +8,7 @@ use super::args::{self, Args, Command, DataArg, FolderArgs, ParamsCommand, Secto
 use super::values::DeviceName;
 use super::Environment;
 use crate::batch::{Settings, Shard};
+use crate::bench::{Plan, NAMES};
 use crate::c1::{Format, ReadOptions, SampleData, SampleOptions};
 use crate::circuit::proof_type::default_proof;
 use crate::circuit::SealProof;
@@ -41,6 +42,7 @@ pub enum Task {
     ParamsCheck { parameters: Source, proof: Option<SealProof>, full: bool },
     ParamsGenerate { parameters: Source, proof: SealProof },
     Devices { json: bool },
+    Synth(Synth),
     Completions(Shell),
     Man(Vec<String>),
 }
@@ -102,6 +104,23 @@ pub struct Sample {
     pub destination: Destination,
 }
 
+/// Synthesis, measured.
+#[derive(Debug)]
+pub struct Synth {
+    pub input: Input,
+    pub read: ReadOptions,
+    pub what: SynthPlan,
+    pub json: bool,
+    pub plot: Option<PathBuf>,
+}
+
+/// What of synthesis is measured.
+#[derive(Debug)]
+pub enum SynthPlan {
+    Strategies(Plan),
+    Containers { runs: usize },
+}
+
 /// Where bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
@@ -155,6 +174,7 @@ impl Options {
                 Task::ParamsGenerate { parameters, proof: default_proof(sector_size.bytes())? }
             }
             Command::Devices(args) => Task::Devices { json: args.json },
+            Command::Bench(args::BenchCommand::Synth(args)) => Task::Synth(synth(args)?),
             Command::Completions { shell } => Task::Completions(shell),
             Command::Man { command } => Task::Man(command),
         };
@@ -281,6 +301,28 @@ fn sample(args: args::SampleArgs) -> Result<Sample> {
         },
         destination: destination(args.output, args.force),
     })
+}
+
+fn synth(args: args::SynthArgs) -> Result<Synth> {
+    let input = input(args.file);
+    if let (Input::File(file), Some(plot)) = (&input, &args.plot) {
+        if same_file(file, plot) {
+            fail!(Fault::Usage, "{}: the plot would replace the C1 file; choose another --plot", plot.display());
+        }
+    }
+    let runs = usize::from(args.runs);
+    let what = if args.containers {
+        SynthPlan::Containers { runs }
+    } else {
+        SynthPlan::Strategies(Plan {
+            partitions: args.partitions.into(),
+            runs,
+            cost: !args.time_only,
+            names: NAMES.into_iter().filter(|name| args.strategy.iter().any(|wanted| wanted == name)).collect(),
+        })
+    };
+    let read = ReadOptions { proof: args.registered_proof, ..ReadOptions::default() };
+    Ok(Synth { input, read, what, json: args.json, plot: args.plot })
 }
 
 fn input(path: PathBuf) -> Input {

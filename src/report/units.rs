@@ -19,6 +19,8 @@ pub enum Unit {
     Points,
     /// Additions of curve points.
     Additions,
+    /// Measured runs.
+    Runs,
 }
 
 impl Unit {
@@ -35,6 +37,7 @@ impl Unit {
             Unit::Bases => "bases",
             Unit::Points => "points",
             Unit::Additions => "additions",
+            Unit::Runs => "runs",
         }
     }
 
