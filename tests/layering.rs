@@ -13,7 +13,10 @@ use tokens::{tokens, Token};
 const LAYERS: &[(&str, &[&str])] = &[
     // The allocator that counts for `cuzk bench` is the program's, not the library's.
     ("main", &["cli", "bench"]),
-    ("cli", &["batch", "bench", "pipeline", "c1", "circuit", "witness", "constraints", "srs", "groth16", "backend", "gpu"]),
+    (
+        "cli",
+        &["batch", "bench", "pipeline", "c1", "circuit", "witness", "constraints", "srs", "groth16", "backend", "gpu"],
+    ),
     ("batch", &["pipeline", "c1", "circuit", "srs"]),
     ("bench", &["circuit", "witness", "constraints"]),
     ("pipeline", &["c1", "circuit", "witness", "constraints", "srs", "groth16", "backend"]),

@@ -192,7 +192,8 @@ mod tests {
             ours = ours + (our, coefficient);
             theirs = theirs + (coefficient, Theirs::new_unchecked(their));
             let shown = format!("{theirs:?}");
-            let indexer = |i: &Indexer<C>| format!("Indexer {{ values: {:?}, last_inserted: {:?} }}", i.terms(), i.last);
+            let indexer =
+                |i: &Indexer<C>| format!("Indexer {{ values: {:?}, last_inserted: {:?} }}", i.terms(), i.last);
             let expected =
                 format!("LinearCombination {{ inputs: {}, aux: {} }}", indexer(&ours.inputs), indexer(&ours.aux));
             assert_eq!(expected, shown);

@@ -23,8 +23,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Self; 6] =
-        [Self::Labels, Self::TreeD, Self::Columns, Self::Paths, Self::Rest, Self::Evaluation];
+    pub const ALL: [Self; 6] = [Self::Labels, Self::TreeD, Self::Columns, Self::Paths, Self::Rest, Self::Evaluation];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -91,8 +90,15 @@ pub struct Watched<'a, C> {
 
 impl<C: Circuit<Fr>> Circuit<Fr> for Watched<'_, C> {
     fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
-        let mut watch =
-            Watch { cs, split: self.split, depth: 0, challenge: false, kind: Kind::Rest, since: Instant::now(), values: 0 };
+        let mut watch = Watch {
+            cs,
+            split: self.split,
+            depth: 0,
+            challenge: false,
+            kind: Kind::Rest,
+            since: Instant::now(),
+            values: 0,
+        };
         let result = self.circuit.synthesize(&mut watch);
         watch.switch(Kind::Rest);
         result

@@ -165,3 +165,20 @@ fn comparison(subject: &Subject<'_>, plan: &Plan, counts: &Counts, entries: Vec<
         notes: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_results_are_noticed() {
+        let digests = |values, rows: Option<u8>| [Digests { values: [values; 32], rows: rows.map(|byte| [byte; 32]) }];
+        let expected = digests(1, Some(2));
+        let compare = |other: &[Digests]| same(("a", &expected), ("b", other));
+        compare(&digests(1, Some(2))).unwrap();
+        // A part of the rows is not compared.
+        compare(&digests(1, None)).unwrap();
+        assert!(compare(&digests(3, Some(2))).unwrap_err().to_string().contains("b has other values than a"));
+        assert!(compare(&digests(1, Some(3))).unwrap_err().to_string().contains("b has other rows than a"));
+    }
+}

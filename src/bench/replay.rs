@@ -180,11 +180,23 @@ pub struct Replay {
 pub const REPLAYS: [Replay; 8] = [
     Replay { name: "Vec", meaning: "bellpepper's own", run: |s| s.replay::<Vec<Term>>(false) },
     Replay { name: "Vec, sized", meaning: "room for all terms made in advance", run: |s| s.replay::<Vec<Term>>(true) },
-    Replay { name: "1 inline", meaning: "SmallVec with room for 1 term", run: |s| s.replay::<SmallVec<[Term; 1]>>(false) },
+    Replay {
+        name: "1 inline",
+        meaning: "SmallVec with room for 1 term",
+        run: |s| s.replay::<SmallVec<[Term; 1]>>(false),
+    },
     Replay { name: "1, sized", meaning: "the same, sized", run: |s| s.replay::<SmallVec<[Term; 1]>>(true) },
-    Replay { name: "2 inline", meaning: "SmallVec with room for 2 terms", run: |s| s.replay::<SmallVec<[Term; 2]>>(false) },
+    Replay {
+        name: "2 inline",
+        meaning: "SmallVec with room for 2 terms",
+        run: |s| s.replay::<SmallVec<[Term; 2]>>(false),
+    },
     Replay { name: "2, sized", meaning: "the same, sized", run: |s| s.replay::<SmallVec<[Term; 2]>>(true) },
-    Replay { name: "4 inline", meaning: "SmallVec with room for 4 terms", run: |s| s.replay::<SmallVec<[Term; 4]>>(false) },
+    Replay {
+        name: "4 inline",
+        meaning: "SmallVec with room for 4 terms",
+        run: |s| s.replay::<SmallVec<[Term; 4]>>(false),
+    },
     Replay { name: "4, sized", meaning: "the same, sized", run: |s| s.replay::<SmallVec<[Term; 4]>>(true) },
 ];
 
@@ -198,7 +210,8 @@ pub fn compare_containers(subject: &Subject<'_>, runs: usize, progress: &Progres
         few if few <= WHOLE => few,
         _ => 1,
     };
-    let stream = Stream::record(subject.challenges(0, challenges)?).or_fault(Fault::Input, || "recording rows".into())?;
+    let stream =
+        Stream::record(subject.challenges(0, challenges)?).or_fault(Fault::Input, || "recording rows".into())?;
     let task = progress.task("replaying", (REPLAYS.len() * (runs + 1)) as u64, Unit::Runs);
     let circuit = subject.challenges(0, challenges)?;
     let (theirs, expected) = with_counters(|| proving::synthesize(circuit));

@@ -222,7 +222,8 @@ impl Strategy for Daemon {
         };
         Ok(Box::new(move || {
             let mut split = Split::default();
-            let witness = daemon::witness(Watched { circuit, split: &mut split }).or_fault(Fault::Input, in_partition(k))?;
+            let witness =
+                daemon::witness(Watched { circuit, split: &mut split }).or_fault(Fault::Input, in_partition(k))?;
             let start = Instant::now();
             let rows = self.matrices.evaluate(one.as_ref().unwrap_or(&witness));
             let wall = start.elapsed();

@@ -21,7 +21,8 @@ pub fn synth(options: &Synth, terminal: &Terminal) -> Result<()> {
         plot.write(comparison.svg().as_bytes())?;
     }
     if options.json {
-        let text = serde_json::to_string_pretty(&comparison.json()).or_fault(Fault::Internal, || "the figures".into())?;
+        let text =
+            serde_json::to_string_pretty(&comparison.json()).or_fault(Fault::Internal, || "the figures".into())?;
         return terminal::print(&(text + "\n"));
     }
     terminal::print(&comparison.table())

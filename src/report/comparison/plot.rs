@@ -1,15 +1,16 @@
 //! A comparison as a picture: a bar for each entry, cut into its parts, with every run and the spread.
 
+use super::table::times;
 use super::{Comparison, Entry};
 use crate::report::axis;
 use crate::report::text::{wrapped, xml};
-use crate::report::units::{count, duration};
+use crate::report::units::duration;
 
 /// Sizes in pixels.
 const WIDTH: f64 = 1000.0;
 const RIGHT: f64 = 220.0;
 /// Where the bars begin: below the title and the axis' labels.
-const TOP: f64 = 96.0;
+const TOP: f64 = 104.0;
 const BAR: f64 = 30.0;
 const STEP: f64 = 52.0;
 /// Width of a character of names and legends, estimated: fonts differ.
@@ -36,11 +37,13 @@ impl Comparison {
     pub fn svg(&self) -> String {
         let longest = self.entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
         let left = 24.0 + longest as f64 * CHARACTER;
-        let slowest = self.entries.iter().filter_map(Entry::walls).map(|[.., slowest]| slowest.as_secs_f64()).fold(0.0, f64::max);
+        let slowest =
+            self.entries.iter().filter_map(Entry::walls).map(|[.., slowest]| slowest.as_secs_f64()).fold(0.0, f64::max);
         let scale = Scale { left, pixels: (WIDTH - RIGHT - left) / slowest.max(1e-9) };
         let bottom = TOP + self.entries.len() as f64 * STEP;
         let axis = axis(&scale, slowest, bottom);
-        let bars: String = self.entries.iter().enumerate().map(|(i, entry)| self.bar(entry, &scale, TOP + i as f64 * STEP)).collect();
+        let bars: String =
+            self.entries.iter().enumerate().map(|(i, entry)| self.bar(entry, &scale, TOP + i as f64 * STEP)).collect();
         let legend = self.legend(bottom + 14.0);
         let height = bottom + 48.0;
         format!(
@@ -57,7 +60,9 @@ impl Comparison {
         let lines = lines.lines().take(2).enumerate().map(|(i, line)| {
             format!("<text x=\"12\" y=\"{}\" font-size=\"17\" font-weight=\"bold\">{}</text>\n", 26 + 20 * i, xml(line))
         });
-        lines.collect()
+        let how = format!("{}; bars end at the median, dots are runs", self.how());
+        let below = format!("<text x=\"12\" y=\"{}\" fill=\"#555555\">{}</text>\n", TOP - 34.0, xml(&how));
+        lines.collect::<String>() + &below
     }
 
     fn bar(&self, entry: &Entry, scale: &Scale, y: f64) -> String {
@@ -77,7 +82,7 @@ impl Comparison {
              <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" fill=\"#555555\">{} to {}</text>\n",
             scale.x(greatest.as_secs_f64()) + 12.0,
             middle - 1.0,
-            xml(&format!("{}, {}x", duration(median), count(speedup))),
+            xml(&format!("{}, {}", duration(median), times(speedup))),
             scale.x(greatest.as_secs_f64()) + 12.0,
             middle + 13.0,
             duration(least),

@@ -11,10 +11,7 @@ const WIDTH: usize = 80;
 impl Comparison {
     /// What was measured, a line for each entry, the time by parts, what the entries mean, notes.
     pub fn table(&self) -> String {
-        let rounds = self.entries.iter().map(|entry| entry.samples.len()).max().unwrap_or(0);
-        let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-        let how = format!("{} in turn, {}", plural(rounds, "round"), plural(self.threads, "thread"));
-        let mut text = wrapped(&format!("{}; {how}", self.title), WIDTH, 2);
+        let mut text = wrapped(&self.title, WIDTH, 2) + &wrapped(&self.how(), WIDTH, 2);
         text += &format!("\n{}", columns(&self.entries_rows()));
         let parts = self.parts_rows();
         if parts.len() > 1 {
@@ -33,11 +30,19 @@ impl Comparison {
         text
     }
 
+    /// How it was measured.
+    pub(super) fn how(&self) -> String {
+        let rounds = self.entries.iter().map(|entry| entry.samples.len()).max().unwrap_or(0);
+        let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        format!("{}, each in turn; {}", plural(rounds, "round"), plural(self.threads, "thread"))
+    }
+
     fn entries_rows(&self) -> Vec<Vec<String>> {
         let rate = format!("{}/s", self.unit);
         let header = ["", "median", "fastest", "slowest", "speedup", &rate, "memory", "allocations"];
         let rows = self.entries.iter().map(|entry| {
-            let [median, least, greatest] = [0, 1, 2].map(|i: usize| known(entry.walls().map(|walls| walls[i]), duration));
+            let [median, least, greatest] =
+                [0, 1, 2].map(|i: usize| known(entry.walls().map(|walls| walls[i]), duration));
             let speedup = self.entries.first().and_then(|first| entry.speedup(first));
             let rate = entry.median().and_then(|wall| per_second(entry.items, wall));
             let cost = entry.cost.unwrap_or_default();
@@ -46,7 +51,7 @@ impl Comparison {
                 median,
                 least,
                 greatest,
-                known(speedup, |factor| format!("{}x", count(factor))),
+                known(speedup, times),
                 known(rate, count),
                 known(cost.peak_bytes, bytes),
                 known(cost.allocations, |n| count(n as f64)),
@@ -60,7 +65,8 @@ impl Comparison {
         let names = self.part_names();
         let header = ["by part".to_owned()].into_iter().chain(self.entries.iter().map(|entry| entry.name.clone()));
         let rows = names.iter().map(|name| {
-            let cells = self.entries.iter().map(|entry| known(entry.part(name).filter(|time| !time.is_zero()), duration));
+            let cells =
+                self.entries.iter().map(|entry| known(entry.part(name).filter(|time| !time.is_zero()), duration));
             [(*name).to_owned()].into_iter().chain(cells).collect()
         });
         [header.collect()].into_iter().chain(rows).collect()
@@ -84,6 +90,15 @@ impl Entry {
     pub(super) fn part(&self, name: &str) -> Option<Duration> {
         let i = self.parts.iter().position(|part| part.name == name)?;
         self.middle()?.parts.get(i).copied()
+    }
+}
+
+/// A ratio as text: `1.00x`, `14.2x`, `670x`.
+pub(super) fn times(factor: f64) -> String {
+    if factor < 9.995 {
+        format!("{factor:.2}x")
+    } else {
+        format!("{}x", count(factor))
     }
 }
 
