@@ -97,8 +97,10 @@ impl Entry {
 pub(super) fn times(factor: f64) -> String {
     if factor < 9.995 {
         format!("{factor:.2}x")
+    } else if factor < 99.95 {
+        format!("{factor:.1}x")
     } else {
-        format!("{}x", count(factor))
+        format!("{}x", count(factor.round()))
     }
 }
 
