@@ -9,11 +9,14 @@
 //!
 //! `batch` knows what lies around a proof when there are many: folders, journal, lock, shards.
 //!
+//! `bench` measures synthesis alone, several ways side by side.
+//!
 //! Imports go down only: `cli -> batch -> pipeline -> {c1, circuit, witness, constraints, srs, groth16, backend}`;
 //! `tests/layering.rs` holds the modules to that.
 
 pub mod backend;
 pub mod batch;
+pub mod bench;
 pub mod c1;
 pub mod circuit;
 pub mod cli;

@@ -2,7 +2,12 @@
 
 use std::process::ExitCode;
 
+use cuzk::bench::Counting;
 use cuzk::cli::{self, Args, Environment, Options, Terminal};
+
+/// The system's allocator; it counts when `cuzk bench` asks it to.
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 fn main() -> ExitCode {
     let args = match <Args as clap::Parser>::try_parse() {

@@ -12,7 +12,9 @@ fn help_lists_subcommands_exit_codes_and_environment() {
     let place = Place::new();
     let help = place.run("--help");
     let text = help.ok();
-    for name in ["prove", "verify", "inspect", "sample", "constraints", "params", "devices", "completions", "man"] {
+    for name in
+        ["prove", "verify", "inspect", "sample", "constraints", "params", "devices", "bench", "completions", "man"]
+    {
         assert!(text.lines().any(|line| line.trim_start().starts_with(name)), "{name} not in:\n{text}");
     }
     for (_, code, meaning) in Fault::TABLE {

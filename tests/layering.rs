@@ -11,9 +11,14 @@ use tokens::{tokens, Token};
 
 /// Each module and those it may name, beside itself and [`EVERYWHERE`].
 const LAYERS: &[(&str, &[&str])] = &[
-    ("main", &["cli"]),
-    ("cli", &["batch", "pipeline", "c1", "circuit", "witness", "constraints", "srs", "groth16", "backend", "gpu"]),
+    // The allocator that counts for `cuzk bench` is the program's, not the library's.
+    ("main", &["cli", "bench"]),
+    (
+        "cli",
+        &["batch", "bench", "pipeline", "c1", "circuit", "witness", "constraints", "srs", "groth16", "backend", "gpu"],
+    ),
     ("batch", &["pipeline", "c1", "circuit", "srs"]),
+    ("bench", &["circuit", "witness", "constraints"]),
     ("pipeline", &["c1", "circuit", "witness", "constraints", "srs", "groth16", "backend"]),
     ("groth16", &["backend", "srs", "witness", "constraints"]),
     ("srs", &["circuit", "constraints", "backend"]),

@@ -203,13 +203,44 @@ impl PoRep {
     /// # Errors
     /// [`Fault::Input`] where a partition is missing or its challenges do not open the same trees.
     pub fn circuit(&self, statement: &Statement, vanilla: &VanillaProofs, k: usize) -> Result<PartitionCircuit> {
+        self.circuit_of(statement, vanilla, k, None)
+    }
+
+    /// The circuit of the first `challenges` challenges of partition `k`: what is common to all challenges comes first, then
+    /// each challenge the same again, so a few tell of many.
+    ///
+    /// # Errors
+    /// As [`PoRep::circuit`]; [`Fault::Input`] where there are fewer challenges.
+    pub fn circuit_of_challenges(
+        &self,
+        statement: &Statement,
+        vanilla: &VanillaProofs,
+        k: usize,
+        challenges: usize,
+    ) -> Result<PartitionCircuit> {
+        self.circuit_of(statement, vanilla, k, Some(challenges))
+    }
+
+    fn circuit_of(
+        &self,
+        statement: &Statement,
+        vanilla: &VanillaProofs,
+        k: usize,
+        challenges: Option<usize>,
+    ) -> Result<PartitionCircuit> {
         self.check_partition_index(k)?;
         let inputs = self.inputs(statement)?;
         with_vanilla!(self, vanilla, (params, proofs, wrap) => {
             let Some(partition) = proofs.get(k) else {
                 fail!(Fault::Input, "partition {k} is missing: the file has {}", proofs.len());
             };
+            let few = match challenges.map(|n| (n, partition.get(..n))) {
+                None => None,
+                Some((_, Some(few))) => Some(few.to_vec()),
+                Some((n, None)) => fail!(Fault::Input, "partition {k} has {} challenges, expected {n}", partition.len()),
+            };
             let message = || format!("circuit of partition {k}");
+            let partition = few.as_ref().unwrap_or(partition);
             let circuit = Compound::circuit(&inputs, (), partition, params, Some(k)).or_fault(Fault::Input, message)?;
             Ok(wrap(Box::new(circuit)))
         })

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::{value_parser, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::values::{self, SectorSize};
+use crate::bench;
 use crate::c1;
 use crate::circuit::SealProof;
 use crate::error::Fault;
@@ -52,6 +54,9 @@ pub enum Command {
     Params(ParamsCommand),
     /// List the devices that can prove
     Devices(DevicesArgs),
+    /// Measure parts of the work alone
+    #[command(subcommand)]
+    Bench(BenchCommand),
     /// Print a completion script
     Completions {
         /// The shell to complete for
@@ -283,6 +288,42 @@ pub enum ParamsCommand {
         #[arg(long, value_name = "DIR")]
         params: Option<PathBuf>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Measure synthesis alone, without device and parameters: several ways side by side
+    Synth(SynthArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct SynthArgs {
+    /// C1 file, or `-` for standard input
+    pub file: PathBuf,
+    /// Proof type, for files that carry none, e.g. StackedDrg32GiBV1_1
+    #[arg(long, value_name = "TYPE", value_parser = values::seal_proof(), hide_possible_values = true)]
+    pub registered_proof: Option<SealProof>,
+    /// Partitions to synthesize, at the same time as far as there are threads
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u16).range(1..=4096))]
+    pub partitions: u16,
+    /// Timed rounds; in each every strategy has its turn
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u16).range(1..=10_000))]
+    pub runs: u16,
+    /// Only this strategy; may be given several times, and the first in the table is what the others are compared with
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(bench::NAMES))]
+    pub strategy: Vec<String>,
+    /// Time alone: leave out the run of each strategy that counts memory and allocations and compares the results
+    #[arg(long)]
+    pub time_only: bool,
+    /// Instead, build the circuit's linear combinations again in other containers
+    #[arg(long, conflicts_with_all = ["partitions", "strategy", "time_only"])]
+    pub containers: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Draw medians, parts and every run
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -8,6 +8,7 @@ use super::args::{self, Args, Command, DataArg, FolderArgs, ParamsCommand, Secto
 use super::values::DeviceName;
 use super::Environment;
 use crate::batch::{Settings, Shard};
+use crate::bench::{Plan, NAMES};
 use crate::c1::{Format, ReadOptions, SampleData, SampleOptions};
 use crate::circuit::proof_type::default_proof;
 use crate::circuit::SealProof;
@@ -42,6 +43,7 @@ pub enum Task {
     ParamsCheck { parameters: Source, proof: Option<SealProof>, full: bool },
     ParamsGenerate { parameters: Source, proof: SealProof },
     Devices { json: bool },
+    Synth(Synth),
     Completions(Shell),
     Man(Vec<String>),
 }
@@ -118,6 +120,23 @@ pub enum CircuitOf {
     Proof(SealProof),
 }
 
+/// Synthesis, measured.
+#[derive(Debug)]
+pub struct Synth {
+    pub input: Input,
+    pub read: ReadOptions,
+    pub what: SynthPlan,
+    pub json: bool,
+    pub plot: Option<PathBuf>,
+}
+
+/// What of synthesis is measured.
+#[derive(Debug)]
+pub enum SynthPlan {
+    Strategies(Plan),
+    Containers { runs: usize },
+}
+
 /// Where bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
@@ -150,6 +169,7 @@ impl Task {
             Self::Report { .. }
             | Self::Inspect(_)
             | Self::Constraints(_)
+            | Self::Synth(_)
             | Self::ParamsList { .. }
             | Self::ParamsCheck { .. }
             | Self::Devices { .. }
@@ -192,6 +212,7 @@ impl Options {
                 Task::ParamsGenerate { parameters, proof: default_proof(sector_size.bytes())? }
             }
             Command::Devices(args) => Task::Devices { json: args.json },
+            Command::Bench(args::BenchCommand::Synth(args)) => Task::Synth(synth(args)?),
             Command::Completions { shell } => Task::Completions(shell),
             Command::Man { command } => Task::Man(command),
         };
@@ -355,6 +376,28 @@ fn constraints(args: args::ConstraintsArgs, environment: &Environment) -> Result
 fn cache_folder(args: args::CacheArgs, environment: &Environment) -> Option<PathBuf> {
     let users = || environment.cache_home.as_ref().map(|home| home.join("cuzk"));
     args.cache.or_else(|| environment.cache.clone()).or_else(users)
+}
+
+fn synth(args: args::SynthArgs) -> Result<Synth> {
+    let input = input(args.file);
+    if let (Input::File(file), Some(plot)) = (&input, &args.plot) {
+        if same_file(file, plot) {
+            fail!(Fault::Usage, "{}: the plot would replace the C1 file; choose another --plot", plot.display());
+        }
+    }
+    let runs = usize::from(args.runs);
+    let what = if args.containers {
+        SynthPlan::Containers { runs }
+    } else {
+        SynthPlan::Strategies(Plan {
+            partitions: args.partitions.into(),
+            runs,
+            cost: !args.time_only,
+            names: NAMES.into_iter().filter(|name| args.strategy.iter().any(|wanted| wanted == name)).collect(),
+        })
+    };
+    let read = ReadOptions { proof: args.registered_proof, ..ReadOptions::default() };
+    Ok(Synth { input, read, what, json: args.json, plot: args.plot })
 }
 
 fn input(path: PathBuf) -> Input {

@@ -1,7 +1,10 @@
 //! Phases of a proof, their timings as a table or JSON, memory, progress; of a batch, its report, trace, timeline picture,
-//! metrics and live display. Nothing here reads flags or environment.
+//! metrics and live display;
+//! measurements side by side. Nothing here reads flags or environment.
 
+mod axis;
 mod batch;
+pub mod comparison;
 mod lanes;
 mod live;
 mod memory;
@@ -21,9 +24,11 @@ pub mod trace;
 pub mod units;
 
 pub use batch::{BatchReport, Counts};
+pub use comparison::Comparison;
 pub use live::{Live, Mode};
 pub use memory::{Memory, MemorySampler};
 pub use phase::Phase;
 pub use progress::{Progress, Task};
+pub use text::percent;
 pub use timings::Timings;
 pub use units::Unit;

@@ -1,4 +1,4 @@
-//! Snapshots and records for the tests of reports.
+//! Snapshots and records for the tests of reports, and a check of their pictures.
 
 use std::time::Duration;
 
@@ -83,4 +83,30 @@ pub fn many_files(files: usize) -> Snapshot {
         snapshot.files.push(proved(job, &name));
     }
     snapshot
+}
+
+/// Panics at what an XML parser would refuse: control characters, bare ampersands, elements that do not nest.
+pub fn elements(svg: &str) -> Vec<String> {
+    assert!(svg.chars().all(|c| c == '\n' || !c.is_control()));
+    for after in svg.split('&').skip(1) {
+        let entity = after.split(';').next().unwrap();
+        assert!(["amp", "lt", "gt", "quot", "#39"].contains(&entity), "&{entity}");
+    }
+    let (mut open, mut found) = (Vec::new(), Vec::new());
+    for piece in svg.split('<').skip(1) {
+        let tag = piece.split('>').next().unwrap();
+        assert!(piece.len() > tag.len(), "<{tag} does not end");
+        assert_eq!(tag.matches('"').count() % 2, 0, "<{tag}>");
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "</{name}>");
+        } else {
+            found.push(tag.to_owned());
+            if !tag.ends_with('/') {
+                open.push(name.to_owned());
+            }
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    found
 }

@@ -71,6 +71,25 @@ pub fn columns(rows: &[Vec<String>]) -> String {
     table
 }
 
+/// Text that XML takes as it is meant; control characters, which XML does not take at all, are spelled out.
+pub fn xml(text: &str) -> String {
+    let text = visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
+}
+
+/// A text broken at blanks into lines of at most `columns`, where its words allow; all lines but the first are indented.
+pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+    let (mut lines, mut line) = (String::new(), String::new());
+    for word in text.split(' ') {
+        if !line.trim().is_empty() && width(&line) + 1 + width(word) > columns {
+            lines += &(std::mem::replace(&mut line, " ".repeat(indent) + word) + "\n");
+        } else {
+            line += &(if line.is_empty() { String::new() } else { " ".to_owned() } + word);
+        }
+    }
+    lines + &line + "\n"
+}
+
 /// A share as text: `97 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
@@ -97,6 +116,13 @@ mod tests {
                 assert!(width(&shortened(name, columns)) <= columns, "{columns}");
             }
         }
+    }
+
+    #[test]
+    fn lines_break_at_blanks() {
+        assert_eq!(wrapped("one two three four", 9, 2), "one two\n  three\n  four\n");
+        assert_eq!(wrapped("a  unbreakable b", 5, 1), "a \n unbreakable\n b\n");
+        assert_eq!(wrapped("short", 80, 4), "short\n");
     }
 
     #[test]

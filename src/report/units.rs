@@ -20,6 +20,8 @@ pub enum Unit {
     Points,
     /// Additions of curve points.
     Additions,
+    /// Measured runs.
+    Runs,
 }
 
 impl Unit {
@@ -37,6 +39,7 @@ impl Unit {
             Unit::Bases => "bases",
             Unit::Points => "points",
             Unit::Additions => "additions",
+            Unit::Runs => "runs",
         }
     }
 

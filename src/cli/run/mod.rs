@@ -1,6 +1,7 @@
 //! What each subcommand does, one file each.
 
 pub mod batch;
+pub mod bench;
 mod c1_file;
 pub mod constraints;
 pub mod devices;

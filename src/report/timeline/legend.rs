@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{colour, escaped, WIDTH};
+use super::{colour, WIDTH};
 use crate::report::spans::{Activity, Outcome, Snapshot};
-use crate::report::text::shortened;
+use crate::report::text::{shortened, xml};
 
 /// Files named at most.
 const FILES: usize = 12;
@@ -49,7 +49,7 @@ fn entry((x, y): (f64, f64), fill: &str, height: f64, meaning: &str) -> String {
         y + (14.0 - height) / 2.0,
         x + 28.0,
         y + 11.0,
-        escaped(meaning)
+        xml(meaning)
     )
 }
 

@@ -1,6 +1,5 @@
 //! A run as a picture: a lane for each worker of a stage and each device, a bar for each piece of work, coloured by file.
 
-mod axis;
 mod bars;
 mod legend;
 
@@ -8,9 +7,10 @@ use std::time::Duration;
 
 use bars::{bars, Bar, Paint};
 
+use super::axis;
 use super::lanes::{Usage, Usages};
 use super::spans::{Activity, Lane, Names, Snapshot, Span, Stage};
-use super::text::{percent, shortened, visible};
+use super::text::{percent, shortened, xml};
 use super::trace::{lane_name, work_name};
 use super::units::{count, duration};
 
@@ -59,7 +59,7 @@ pub fn svg(snapshot: &Snapshot, title: &str) -> String {
          font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"12\" fill=\"#222222\">\n\
          <title>{}</title>\n{DEFINITIONS}<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
          {heading}{axis}{lanes}{legend}</svg>\n",
-        escaped(title)
+        xml(title)
     )
 }
 
@@ -70,18 +70,12 @@ const DEFINITIONS: &str = "<defs>\
 <pattern id=\"output\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(-45)\">\
 <rect width=\"6\" height=\"6\" fill=\"#f6f6f6\"/><rect width=\"1.6\" height=\"6\" fill=\"#8a8a8a\"/></pattern></defs>\n";
 
-/// Text that XML takes as it is meant; control characters, which XML does not take at all, are spelled out.
-fn escaped(text: &str) -> String {
-    let text = visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.replace('"', "&quot;").replace('\'', "&#39;")
-}
-
 fn heading(title: &str, summary: &str) -> String {
     format!(
         "<text x=\"12\" y=\"28\" font-size=\"18\" font-weight=\"bold\">{}</text>\n<text x=\"12\" y=\"50\" \
          fill=\"#444444\" font-size=\"13\">{}</text>\n",
-        escaped(&shortened(title, 110)),
-        escaped(summary)
+        xml(&shortened(title, 110)),
+        xml(summary)
     )
 }
 
@@ -183,7 +177,7 @@ impl Picture<'_> {
             Activity::AwaitsOutput => "awaits output".to_owned(),
         };
         let wall = duration(span.end.saturating_sub(span.start));
-        format!("<title>{}: {wall} from {}</title>", escaped(&what), duration(span.start))
+        format!("<title>{}: {wall} from {}</title>", xml(&what), duration(span.start))
     }
 
     /// The partition, with its file where there is room.
@@ -202,7 +196,7 @@ impl Picture<'_> {
             "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"middle\" fill=\"{fill}\">{}</text>\n",
             LEFT + bar.x + bar.width / 2.0,
             y + height / 2.0 + 4.0,
-            escaped(caption.trim())
+            xml(caption.trim())
         )
     }
 

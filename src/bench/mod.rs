@@ -1,0 +1,22 @@
+//! Synthesis measured: several ways from a partition to its assignment side by side, and the circuit's rows replayed into
+//! containers. No device, no parameters.
+//!
+//! A new way is one more [`Strategy`], listed in [`strategies`].
+
+mod allocations;
+pub mod containers;
+pub mod daemon;
+mod kinds;
+mod measure;
+pub mod proving;
+mod replay;
+mod sizes;
+mod strategy;
+
+pub use allocations::{Allocations, Counter, Counting};
+pub use kinds::{Kind, Split, Watched};
+pub use measure::{compare, Plan};
+pub use replay::compare_containers;
+pub use replay::{Replay, Rows, Stream, REPLAYS};
+pub use sizes::Counts;
+pub use strategy::{strategies, Digests, Made, Run, Strategy, Subject, Synthesis, NAMES};

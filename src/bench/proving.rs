@@ -1,0 +1,119 @@
+//! Synthesis as bellperson's prover does it: `groth16::prover::ProvingAssignment`, which that crate keeps to itself.
+//!
+//! All three linear combinations of a row are built and evaluated, nothing is sized in advance, and the input rows come last.
+
+use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use blstrs::Scalar as Fr;
+use ff::Field;
+
+use crate::witness::{Assignment, Density};
+
+/// Runs `circuit`; its assignment with the values of C, which [`Assignment`] has no place for.
+///
+/// # Errors
+/// Those of the circuit.
+pub fn synthesize(circuit: impl Circuit<Fr>) -> Result<(Assignment, Vec<Fr>), SynthesisError> {
+    let mut proving = Proving::default();
+    proving.alloc_input(|| "", || Ok(Fr::ONE))?;
+    circuit.synthesize(&mut proving)?;
+    for i in 0..proving.assignment.inputs.len() {
+        proving.enforce(|| "", |lc| lc + Variable::new_unchecked(Index::Input(i)), |lc| lc, |lc| lc);
+    }
+    Ok((proving.assignment, proving.c))
+}
+
+#[derive(Default)]
+struct Proving {
+    assignment: Assignment,
+    c: Vec<Fr>,
+}
+
+/// The value of a linear combination; marks the variables that occur in it, where densities are given.
+fn evaluate(
+    combination: &LinearCombination<Fr>,
+    (inputs, mut input_density): (&[Fr], Option<&mut Density>),
+    (aux, mut aux_density): (&[Fr], Option<&mut Density>),
+) -> Fr {
+    let mut sum = Fr::ZERO;
+    for (i, coefficient) in combination.iter_inputs() {
+        add_term(&mut sum, inputs, (*i, coefficient), &mut input_density);
+    }
+    for (i, coefficient) in combination.iter_aux() {
+        add_term(&mut sum, aux, (*i, coefficient), &mut aux_density);
+    }
+    sum
+}
+
+#[inline]
+fn add_term(sum: &mut Fr, values: &[Fr], (i, coefficient): (usize, &Fr), density: &mut Option<&mut Density>) {
+    if coefficient.is_zero_vartime() {
+        return;
+    }
+    let mut value = values[i];
+    if *coefficient != Fr::ONE {
+        value *= coefficient;
+    }
+    *sum += value;
+    if let Some(density) = density {
+        density.set(i);
+    }
+}
+
+impl ConstraintSystem<Fr> for Proving {
+    type Root = Self;
+
+    fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Fr, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        let s = &mut self.assignment;
+        s.aux.push(value()?);
+        s.a_aux_density.push(false);
+        s.b_aux_density.push(false);
+        Ok(Variable::new_unchecked(Index::Aux(s.aux.len() - 1)))
+    }
+
+    fn alloc_input<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Fr, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        let s = &mut self.assignment;
+        s.inputs.push(value()?);
+        s.b_input_density.push(false);
+        Ok(Variable::new_unchecked(Index::Input(s.inputs.len() - 1)))
+    }
+
+    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
+    where
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+        LA: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+        LB: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+        LC: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+    {
+        let (a, b) = (a(LinearCombination::zero()), b(LinearCombination::zero()));
+        let c = c(LinearCombination::zero());
+        let s = &mut self.assignment;
+        s.a.push(evaluate(&a, (&s.inputs, None), (&s.aux, Some(&mut s.a_aux_density))));
+        s.b.push(evaluate(&b, (&s.inputs, Some(&mut s.b_input_density)), (&s.aux, Some(&mut s.b_aux_density))));
+        // No density counts C: its query has all aux variables.
+        self.c.push(c.eval(&s.inputs, &s.aux));
+    }
+
+    fn push_namespace<NR, N>(&mut self, _: N)
+    where
+        NR: Into<String>,
+        N: FnOnce() -> NR,
+    {
+    }
+
+    fn pop_namespace(&mut self) {}
+
+    fn get_root(&mut self) -> &mut Self::Root {
+        self
+    }
+}

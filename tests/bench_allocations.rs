@@ -1,0 +1,104 @@
+//! The counting allocator, and what it says of the replay: a Vec is allocated as often as by bellpepper itself. Alone in its
+//! process, since the counters are the process's.
+
+mod circuits;
+
+use bellperson::{Circuit, ConstraintSystem, LinearCombination, SynthesisError, Variable};
+use blstrs::Scalar as Fr;
+use circuits::RandomCircuit;
+use cuzk::bench::{Allocations, Counter, Counting, Stream, REPLAYS};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn counted<T>(work: impl FnOnce() -> T) -> (Allocations, T) {
+    let counter = Counter::start().expect("this process's allocator counts");
+    let result = work();
+    (counter.so_far(), result)
+}
+
+/// Builds every row's linear combinations a second time, term by term, with bellpepper's own type.
+#[derive(Default)]
+struct Again {
+    inputs: usize,
+    aux: usize,
+    allocations: Allocations,
+}
+
+fn again(combination: &LinearCombination<Fr>) -> LinearCombination<Fr> {
+    combination.iter().fold(LinearCombination::zero(), |sum, (variable, coefficient)| sum + (*coefficient, variable))
+}
+
+impl ConstraintSystem<Fr> for Again {
+    type Root = Self;
+
+    fn alloc<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Fr, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        self.aux += 1;
+        Ok(Variable::new_unchecked(bellperson::Index::Aux(self.aux - 1)))
+    }
+
+    fn alloc_input<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Fr, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        self.inputs += 1;
+        // ONE is input 0.
+        Ok(Variable::new_unchecked(bellperson::Index::Input(self.inputs)))
+    }
+
+    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
+    where
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+        LA: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+        LB: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+        LC: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+    {
+        let zero = LinearCombination::zero;
+        for combination in [a(zero()), b(zero()), c(zero())] {
+            let (allocations, built) = counted(|| again(&combination));
+            assert!(built.iter().eq(combination.iter()));
+            self.allocations.allocations += allocations.allocations;
+            self.allocations.reallocations += allocations.reallocations;
+            self.allocations.bytes += allocations.bytes;
+        }
+    }
+
+    fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
+    fn pop_namespace(&mut self) {}
+    fn get_root(&mut self) -> &mut Self {
+        self
+    }
+}
+
+/// Allocations are counted, and a replayed Vec makes bellpepper's.
+fn main() {
+    let (allocations, block) = counted(|| vec![1u8; 1000]);
+    assert_eq!(allocations, Allocations { allocations: 1, reallocations: 0, bytes: 1000 });
+    let (allocations, _) = counted(|| {
+        let mut block = block;
+        block.reserve_exact(500);
+        block
+    });
+    assert_eq!(allocations, Allocations { allocations: 0, reallocations: 1, bytes: 500 });
+    let (allocations, _) = counted(|| vec![0u64; 4]);
+    assert_eq!(allocations, Allocations { allocations: 1, reallocations: 0, bytes: 32 });
+
+    let circuit = RandomCircuit { rows: 2000, inputs: 3, seed: 1 };
+    let mut bellpepper = Again::default();
+    circuit.synthesize(&mut bellpepper).unwrap();
+    let stream = Stream::record(circuit).unwrap();
+    let (mut replayed, rows) = counted(|| (REPLAYS[0].run)(&stream));
+    // Those of the three vectors of values.
+    replayed.allocations -= 3;
+    replayed.bytes -= rows.iter().map(|values| (values.capacity() * size_of::<Fr>()) as u64).sum::<u64>();
+    assert_eq!(replayed, bellpepper.allocations);
+    assert!(replayed.allocations > 2000 && replayed.reallocations > 0, "{replayed:?}");
+}

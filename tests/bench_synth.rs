@@ -1,0 +1,144 @@
+//! `cuzk bench synth`: the strategies make the same, the replays yield the real rows, the report holds what it says.
+
+mod circuits;
+mod common;
+
+use bellperson::{Circuit, ConstraintSystem};
+use blstrs::Scalar as Fr;
+use circuits::RandomCircuit;
+use common::{repository, Place};
+use cuzk::bench::{daemon, proving, Counts, Kind, Split, Stream, Watched, REPLAYS};
+use cuzk::circuit::PoRep;
+use cuzk::witness::synthesize;
+use serde_json::Value;
+
+/// All ways to the assignment of a circuit, and all replays of its rows.
+fn check<C: Circuit<Fr>>(circuit: impl Fn() -> C) {
+    let expected = synthesize(circuit()).unwrap();
+    let c = expected.c();
+
+    let (ours, our_c) = proving::synthesize(circuit()).unwrap();
+    assert!(ours == expected && our_c == c);
+
+    let witness = daemon::witness(circuit()).unwrap();
+    assert!(witness.inputs_slice() == expected.inputs && witness.aux_slice() == expected.aux);
+    let rows = daemon::Matrices::record(circuit()).unwrap().evaluate(&witness);
+    assert!(rows == [expected.a.clone(), expected.b.clone(), c.clone()]);
+
+    let counts = Counts::of(circuit()).unwrap();
+    let made = Counts { inputs: expected.inputs.len(), aux: expected.aux.len(), rows: expected.a.len() };
+    assert_eq!(counts, made);
+
+    let stream = Stream::record(circuit()).unwrap();
+    assert_eq!(stream.rows(), made.rows - made.inputs);
+    for replay in &REPLAYS {
+        let rows = (replay.run)(&stream);
+        for (ours, theirs) in rows.iter().zip([&expected.a, &expected.b, &c]) {
+            assert!(ours[..] == theirs[..stream.rows()], "{}", replay.name);
+        }
+    }
+}
+
+/// Watching changes nothing, and every value is of some kind.
+fn watch<C: Circuit<Fr>>(circuit: impl Fn() -> C) -> Split {
+    let mut split = Split::default();
+    let watched = synthesize(Watched { circuit: circuit(), split: &mut split }).unwrap();
+    assert!(watched == synthesize(circuit()).unwrap());
+    let values: u64 = Kind::ALL.into_iter().map(|kind| split.values(kind)).sum();
+    // ONE is not the circuit's.
+    assert_eq!(values as usize, watched.inputs.len() + watched.aux.len() - 1);
+    split
+}
+
+#[test]
+fn every_way_makes_the_same_of_random_circuits() {
+    for rows in [0, 1, 2, 3, 7, 64, 65, 500] {
+        for inputs in [0, 1, 5] {
+            let circuit = || RandomCircuit { rows, inputs, seed: (rows * 10 + inputs) as u64 };
+            check(circuit);
+            let split = watch(circuit);
+            assert_eq!(split.values(Kind::Labels), 0);
+        }
+    }
+}
+
+#[test]
+fn every_way_makes_the_same_of_porep_and_its_challenges_are_alike() {
+    let bytes = include_bytes!("../samples/2KiB.json");
+    let c1 = cuzk::c1::read("samples/2KiB.json", bytes, &Default::default()).unwrap();
+    let porep = PoRep::new(c1.statement.proof).unwrap();
+    let circuit = || porep.circuit(&c1.statement, &c1.vanilla, 0).unwrap();
+    check(circuit);
+    let split = watch(circuit);
+    // By counting: two labels of 20 SHA-256 blocks in each of two challenges, against six levels of two blocks.
+    let (labels, tree_d) = (split.values(Kind::Labels), split.values(Kind::TreeD));
+    assert!(labels > 5 * tree_d / 2 && tree_d > split.values(Kind::Paths), "{split:?}");
+    for kind in [Kind::Labels, Kind::TreeD, Kind::Columns, Kind::Paths, Kind::Rest] {
+        assert!(split.values(kind) > 0 && !split.time(kind).is_zero(), "{kind:?}: {split:?}");
+    }
+
+    let few = |n| porep.circuit_of_challenges(&c1.statement, &c1.vanilla, 0, n);
+    let (one, two) = (Counts::of(few(1).unwrap()).unwrap(), Counts::of(few(2).unwrap()).unwrap());
+    assert_eq!(two, Counts::of(circuit()).unwrap());
+    assert!(one.rows < two.rows && two.rows < 2 * one.rows, "{one:?} {two:?}");
+    assert!(few(3).is_err());
+}
+
+#[test]
+fn the_report_and_the_picture_hold_every_strategy() {
+    let place = Place::new();
+    std::fs::copy(repository("samples/2KiB.json"), place.path("c1.json")).unwrap();
+    let finished = place.run("bench synth c1.json --runs 1 --json --plot p.svg --quiet");
+    let object: Value = serde_json::from_str(finished.ok()).unwrap();
+    assert!(finished.stderr.is_empty(), "{}", finished.stderr);
+    assert_eq!(
+        (&object["sector"], &object["partitions"], &object["unit"]),
+        (&"2KiB".into(), &1.into(), &"values".into())
+    );
+    let entries = object["entries"].as_array().unwrap();
+    let names: Vec<_> = entries.iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["bellperson", "daemon", "cuzk"]);
+    for entry in entries {
+        assert_eq!(entry["items"], 2_685_673 + 40, "{entry}");
+        assert_eq!(entry["wall_seconds"]["runs"].as_array().map(Vec::len), Some(1), "{entry}");
+        let median = entry["wall_seconds"]["median"].as_f64().unwrap();
+        let parts = entry["parts"].as_array().unwrap();
+        let sum: f64 = parts.iter().map(|part| part["seconds"].as_f64().unwrap()).sum();
+        assert!(sum > 0.8 * median && sum <= median, "{sum} of {entry}");
+        // The program counts: there are more allocations than values, and less memory than the machine has.
+        assert!(entry["allocations"].as_u64() > Some(1_000_000), "{entry}");
+        if cfg!(target_os = "linux") {
+            assert!((50 << 20..2 << 30).contains(&entry["peak_bytes"].as_u64().unwrap()), "{entry}");
+        }
+    }
+    assert!(entries[1]["kept_bytes"].as_u64() > Some(400 << 20), "{object}");
+    let svg = String::from_utf8(place.read("p.svg")).unwrap();
+    assert!(names.iter().all(|name| svg.contains(&format!(">{name}<"))), "{svg}");
+}
+
+#[test]
+fn containers_are_compared_and_bellpeppers_own_is_the_first() {
+    let place = Place::new();
+    std::fs::copy(repository("samples/2KiB.json"), place.path("c1.json")).unwrap();
+    let finished = place.run("bench synth c1.json --containers --runs 1 --json");
+    let object: Value = serde_json::from_str(finished.ok()).unwrap();
+    let entries = object["entries"].as_array().unwrap();
+    assert_eq!((entries.len(), &entries[0]["name"]), (REPLAYS.len(), &"Vec".into()));
+    let allocations = |i: usize| entries[i]["allocations"].as_u64().unwrap();
+    // Room in the container itself saves allocations, the more the larger it is.
+    assert!(allocations(0) > allocations(2) && allocations(2) > allocations(4) && allocations(4) > allocations(6));
+    assert!(object["notes"][0].as_str().unwrap().contains("allocations of bellperson's synthesis"), "{object}");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let place = Place::new();
+    std::fs::copy(repository("samples/2KiB.json"), place.path("c1.json")).unwrap();
+    place.run("bench synth c1.json --partitions 2").fails(2, "the sector has 1");
+    place.run("bench synth c1.json --plot ./c1.json").fails(2, "would replace the C1 file");
+    place.run("bench synth c1.json --plot missing/p.svg").fails(7, "missing: cannot create files");
+    place.run("bench synth c1.json --strategy naive").fails(2, "bellperson");
+    place.run("bench synth c1.json --runs 0").fails(2, "--runs");
+    place.run("bench synth c1.json --containers --partitions 1").fails(2, "--partitions");
+    place.run("bench synth missing.json").fails(3, "missing.json");
+}
