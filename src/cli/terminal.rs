@@ -1,11 +1,11 @@
 //! Where words go: results to standard output, everything else to standard error.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use super::stdout;
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::files;
-use crate::report::{Mode, Progress};
+use crate::report::{screen, Mode, Progress};
 
 /// Standard error as the user sees it.
 #[derive(Clone, Copy, Debug)]
@@ -23,20 +23,20 @@ impl Terminal {
     /// Something good to know; not with `--quiet`.
     pub fn note(&self, message: &str) {
         if !self.quiet {
-            to_stderr(&format!("{message}\n"));
+            screen::say(&format!("{message}\n"));
         }
     }
 
     /// Lines that stand for themselves, such as a table; not with `--quiet`.
     pub fn block(&self, text: &str) {
         if !self.quiet {
-            to_stderr(text);
+            screen::say(text);
         }
     }
 
     /// Text that was asked for and finds standard output taken; also with `--quiet`.
     pub fn requested(&self, text: &str) {
-        to_stderr(text);
+        screen::say(text);
     }
 
     /// Bars on a terminal, plain lines elsewhere, nothing with `--quiet`.
@@ -59,12 +59,13 @@ impl Terminal {
 
     /// Something the user should act on.
     pub fn warn(&self, message: &str) {
-        to_stderr(&format!("{} {message}\n", self.paint("33", "warning:")));
+        screen::say(&format!("{} {message}\n", self.paint("33", "warning:")));
     }
 
     /// The error chain that ended the run.
     pub fn error(&self, error: &Error) {
-        to_stderr(&format!("{} {error}\n", self.paint("1;31", "error:")));
+        screen::close();
+        screen::say(&format!("{} {error}\n", self.paint("1;31", "error:")));
     }
 
     fn paint(&self, code: &str, text: &str) -> String {
@@ -74,11 +75,6 @@ impl Terminal {
             text.to_owned()
         }
     }
-}
-
-/// A closed standard error is no reason to stop proving.
-fn to_stderr(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Prints text for a reader. One who has read enough (`| head -1`) closes the pipe: that is success.

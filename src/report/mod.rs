@@ -15,6 +15,7 @@ mod progress;
 mod record;
 #[cfg(test)]
 mod samples;
+pub mod screen;
 pub mod spans;
 mod summary;
 mod text;

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
+use super::screen;
 use super::units::{duration, Unit};
 
 /// Least time between two plain lines of one task.
@@ -51,13 +52,14 @@ impl Progress {
         Self::lines_to(Box::new(io::stderr()), LINE_INTERVAL)
     }
 
-    /// Bars on standard error, coloured or not; plain lines where standard error cannot redraw a line.
+    /// Bars on standard error, coloured or not; plain lines where it is no terminal.
     pub fn bars(colour: bool) -> Self {
-        let target = ProgressDrawTarget::stderr();
-        if target.is_hidden() {
-            return Self::lines();
-        }
-        Self(Output::Bars { bars: MultiProgress::with_draw_target(target), colour })
+        screen::bars().map_or_else(Self::lines, |bars| Self::among(bars.clone(), colour))
+    }
+
+    /// Bars below those that are in the set already.
+    pub(super) fn among(bars: MultiProgress, colour: bool) -> Self {
+        Self(Output::Bars { bars, colour })
     }
 
     /// Plain lines to any writer, at most one each `interval` and task between the first and the last.
@@ -227,10 +229,11 @@ fn time_left(done: u64, total: u64, elapsed: Duration) -> String {
 }
 
 fn bar(what: &str, total: u64, unit: Unit, colour: bool) -> ProgressBar {
+    // The bar takes what the words leave of a line.
     let template = match (total, colour) {
         (0, _) => "{spinner} {msg}: {amount}",
-        (_, true) => "{msg} [{bar:30.cyan/blue}] {amount}{left}",
-        (_, false) => "{msg} [{bar:30}] {amount}{left}",
+        (_, true) => "{msg} [{wide_bar:.cyan/blue}] {amount}{left}",
+        (_, false) => "{msg} [{wide_bar}] {amount}{left}",
     };
     // The templates are constants; should indicatif refuse one, its own default style still tells the position.
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -344,7 +347,7 @@ mod tests {
         let task = Progress::silent().task("x", 1, Unit::Files);
         task.advance(1);
         assert!(matches!(task.view, View::Silent));
-        if ProgressDrawTarget::stderr().is_hidden() {
+        if screen::bars().is_none() {
             assert!(matches!(Progress::bars(true).0, Output::Lines(_)));
         }
     }

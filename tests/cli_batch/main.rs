@@ -12,6 +12,7 @@ mod kills;
 mod memory;
 mod reports;
 mod runs;
+mod screen;
 mod shards;
 mod signals;
 mod special;

@@ -5,6 +5,7 @@
 
 mod parameters;
 pub mod running;
+pub mod screen;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::spans::{Recorder, Seen, Stage};
-use super::Progress;
+use super::{screen, Progress};
 use state::{Event, State};
 
 /// How often the recorder is looked at.
@@ -24,7 +24,7 @@ const STEPS: f64 = 1000.0;
 /// How a batch shows itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// A bar for the batch and a line per stage on standard error; plain lines where it cannot redraw a line.
+    /// A bar for the batch and a line per stage on standard error; plain lines where it is no terminal.
     Bars { colour: bool },
     /// A line per event on standard error.
     Lines,
@@ -52,10 +52,10 @@ impl Live {
         let screen = match mode {
             Mode::Silent => Screen::Silent,
             Mode::Lines => Screen::Lines(Mutex::new(Box::new(io::stderr()))),
-            Mode::Bars { .. } if ProgressDrawTarget::stderr().is_hidden() => {
-                return Self::new(Mode::Lines, recorder, total)
-            }
-            Mode::Bars { colour } => Screen::Bars(Bars::new(ProgressDrawTarget::stderr(), colour, total)),
+            Mode::Bars { colour } => match screen::bars() {
+                Some(bars) => Screen::Bars(Bars::new(bars.clone(), colour, total)),
+                None => return Self::new(Mode::Lines, recorder, total),
+            },
         };
         Self::start(screen, recorder, total)
     }
@@ -93,11 +93,12 @@ impl Live {
         self.screen.line(line);
     }
 
-    /// Progress of long tasks that are no stage's (hashing and generating parameters), as lines among the display's own:
-    /// a second set of bars would draw over the first.
+    /// Progress of long tasks that are no stage's (hashing and generating parameters): bars below the display's own, or lines
+    /// among them.
     pub fn progress(&self) -> Progress {
-        match *self.screen {
+        match &*self.screen {
             Screen::Silent => Progress::silent(),
+            Screen::Bars(bars) => Progress::among(bars.all.clone(), bars.colour),
             _ => Progress::lines_to(Box::new(Above { screen: self.screen.clone(), line: Vec::new() }), TASK_INTERVAL),
         }
     }
@@ -178,13 +179,14 @@ impl Write for Above {
 
 struct Bars {
     all: MultiProgress,
+    colour: bool,
     batch: ProgressBar,
     stages: [ProgressBar; Stage::ALL.len()],
 }
 
 impl Bars {
-    fn new(target: ProgressDrawTarget, colour: bool, total: usize) -> Self {
-        let all = MultiProgress::with_draw_target(target);
+    /// In the set `all`, and not drawn before there is something to tell.
+    fn new(all: MultiProgress, colour: bool, total: usize) -> Self {
         let (batch, stage) = match colour {
             true => ("[{bar:24.cyan/blue}] {wide_msg}", "  {prefix:<10.cyan}{wide_msg}"),
             false => ("[{bar:24}] {wide_msg}", "  {prefix:<10}{wide_msg}"),
@@ -192,7 +194,8 @@ impl Bars {
         let bar = |template| {
             // The templates are constants; should indicatif refuse one, its own default style still tells the position.
             let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-            let bar = all.add(ProgressBar::new(steps(total as f64)));
+            let bar = ProgressBar::hidden();
+            bar.set_length(steps(total as f64));
             bar.set_style(style.progress_chars("=> "));
             bar
         };
@@ -202,7 +205,8 @@ impl Bars {
             line.set_prefix(of.name());
             line
         });
-        Self { all, batch, stages }
+        [&batch].into_iter().chain(&stages).for_each(|bar| drop(all.add(bar.clone())));
+        Self { all, colour, batch, stages }
     }
 
     fn update(&self, state: &State) {

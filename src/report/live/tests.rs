@@ -1,6 +1,6 @@
 use std::fmt;
 
-use indicatif::TermLike;
+use indicatif::{ProgressDrawTarget, TermLike};
 
 use super::*;
 use crate::report::samples::{failed, proved, seconds, work, ODD_NAMES};
@@ -130,7 +130,9 @@ fn silence_starts_no_thread() {
 fn bars_show_the_batch_and_every_stage() {
     let (terminal, recorder) = (Shared::default(), Arc::new(Recorder::default()));
     let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-    let mut live = Live::start(Screen::Bars(Bars::new(target, false, 2)), recorder.clone(), 2);
+    let bars = Bars::new(MultiProgress::with_draw_target(target), false, 2);
+    assert_eq!(terminal.text(), "", "drawn in parts");
+    let mut live = Live::start(Screen::Bars(bars), recorder.clone(), 2);
     recorder.announce(0, ODD_NAMES[0], Some(10));
     recorder.queue(Stage::Device, 3);
     let running = recorder.begin(DEVICE, Activity::Work { job: 0, partition: Some(4) });
