@@ -69,9 +69,27 @@ impl Source {
     /// Bytes of the folder's largest parameter file, 0 where there is none: the most that a run maps at a time, as far as that
     /// can be told before its files are read.
     pub fn largest_file(&self) -> u64 {
+        self.files().filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).max().unwrap_or(0)
+    }
+
+    /// # Errors
+    /// `Parameters`: official ones are meant and the folder has none, of whatever circuit. No file could be proved.
+    pub fn check_folder(&self) -> Result<()> {
+        if !self.development && self.files().next().is_none() {
+            fail!(
+                Fault::Parameters,
+                "{} ({}): no parameter files here, for no sector size; fetch the official ones, with `lotus fetch-params 32GiB` \
+                 for example, and name their folder with --params or FIL_PROOFS_PARAMETER_CACHE",
+                self.lookup.folder.display(),
+                self.lookup.folder_source
+            );
+        }
+        Ok(())
+    }
+
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
         let files = std::fs::read_dir(&self.lookup.folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let parameters = files.filter(|path| path.extension().is_some_and(|extension| extension == "params"));
-        parameters.filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).max().unwrap_or(0)
+        files.filter(|path| path.extension().is_some_and(|extension| extension == "params"))
     }
 
     /// Whether both files are there, sound or not: what is there is checked and never replaced unasked.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{json, Map, Value};
 
 use super::spans::{FileRecord, Outcome};
+use super::text::visible;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 
@@ -85,6 +86,13 @@ impl FileRecord {
         let phases = self.timings.get("phases")?.as_array()?;
         phases.iter().find(|entry| entry["phase"] == phase)?["seconds"].as_f64()
     }
+}
+
+/// The reason of a failure, without the name that most messages begin with; `None` for other outcomes.
+pub(super) fn message_without_name(file: &FileRecord) -> Option<String> {
+    let Outcome::Failed { message, .. } = &file.outcome else { return None };
+    let message = visible(message);
+    Some(message.strip_prefix(&format!("{}: ", visible(&file.name))).map_or(message.clone(), str::to_owned))
 }
 
 fn outcome(keys: &Map<String, Value>) -> Result<Outcome> {

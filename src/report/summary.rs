@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::batch::BatchReport;
 use super::lanes::Usage;
+use super::record::message_without_name;
 use super::spans::{FileRecord, Outcome, Stage};
 use super::text::{columns, percent, shortened, visible, width};
 use super::units::{bytes, count, duration};
@@ -109,21 +110,31 @@ impl BatchReport {
         )
     }
 
-    /// Names are whole here: whoever looks for a file needs all of it.
+    /// Each reason once, with the files that it is the reason of. Names are whole here: whoever looks for a file needs all of it.
     fn failures(&self) -> Option<String> {
-        let failed: Vec<_> = self.failed().map(failure).collect();
-        let heading = format!("{} failed:\n", files(failed.len()));
-        (!failed.is_empty()).then(|| heading + &failed.concat())
+        let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+        for file in self.failed() {
+            let reason = reason(file);
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, names)) => names.push(visible(&file.name)),
+                None => reasons.push((reason, vec![visible(&file.name)])),
+            }
+        }
+        let lines = reasons.iter().map(|(reason, names)| format!("  {}: {reason}\n", names.join(", ")));
+        let heading = format!("{} failed:\n", files(self.failed().count()));
+        (!reasons.is_empty()).then(|| heading + &lines.collect::<String>())
     }
 }
 
-fn failure(file: &FileRecord) -> String {
-    let Outcome::Failed { fault, message } = &file.outcome else { return String::new() };
-    let (name, message) = (visible(&file.name), visible(message));
+fn reason(file: &FileRecord) -> String {
+    let Outcome::Failed { fault, .. } = &file.outcome else { return String::new() };
     let tries = if file.attempts > 1 { format!(" after {} attempts", file.attempts) } else { String::new() };
-    // Most messages begin with the name already.
-    let message = message.strip_prefix(&format!("{name}: ")).unwrap_or(&message);
-    format!("  {name}: {message} ({}{tries})\n", fault.to_lowercase())
+    let message = message_without_name(file).unwrap_or_default();
+    match fault.to_lowercase().as_str() {
+        // What to change is an option, and the message names it: the file's own faults are another thing.
+        "usage" => format!("{message}{tries}"),
+        fault => format!("{message} ({fault}{tries})"),
+    }
 }
 
 fn file_row(file: &FileRecord) -> Vec<String> {
@@ -256,9 +267,13 @@ held back by the device: busy 75 % of the time
 
     #[test]
     fn all_failed_and_retried_says_so() {
-        let table = of_files((0..3).map(|job| FileRecord { attempts: 2, ..failed(job, "a", "bad") }).collect());
+        let names = ["a", "b", "c"].into_iter().enumerate();
+        // Most messages begin with the file's name.
+        let file =
+            |(job, name): (usize, &str)| FileRecord { attempts: 2, ..failed(job, name, &format!("{name}: bad")) };
+        let table = of_files(names.map(file).collect());
         assert!(table.contains("files: 3 failed\n"), "{table}");
-        assert!(table.contains("3 files failed:\n  a: bad (input after 2 attempts)\n"), "{table}");
+        assert!(table.contains("3 files failed:\n  a, b, c: bad (input after 2 attempts)\n"), "{table}");
     }
 
     #[test]

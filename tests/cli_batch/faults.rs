@@ -47,6 +47,30 @@ fn a_bad_file_fails_alone_and_the_list_says_why() {
 }
 
 #[test]
+fn without_parameters_for_any_file_nothing_is_begun() {
+    let folder = Folder::new(3);
+    for params in ["nowhere", "in"] {
+        let run = folder.place.run(&format!("batch in -o out --params {params}"));
+        run.fails(4, &format!("{params} (--params): no parameter files here"));
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+        assert_eq!(folder.names(""), ["in"]);
+    }
+}
+
+#[test]
+fn a_reason_that_files_share_is_said_once_while_they_fail_and_once_in_the_list() {
+    let folder = Folder::new(3);
+    // Parameters, and none that these files need.
+    fs::create_dir(folder.path("params")).unwrap();
+    fs::write(folder.path("params/other.params"), b"").unwrap();
+    let run = folder.place.run("batch in -o out --params params");
+    run.fails(8, "3 of 3 files failed");
+    assert_eq!(run.stderr.matches("no such file").count(), 2, "{}", run.stderr);
+    run.fails(8, "1.json: failed: for the same reason as 0.json");
+    run.fails(8, "\n  0.json, 1.json, 2.json: ");
+}
+
+#[test]
 fn fail_fast_stops_at_the_first_failure() {
     let folder = Folder::new(6);
     fs::write(folder.path("in/1.json"), b"<html>").unwrap();

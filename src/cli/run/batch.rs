@@ -21,6 +21,8 @@ use crate::report::{metrics, timeline, trace, BatchReport, Live, Memory, MemoryS
 const METRICS_INTERVAL: Duration = Duration::from_secs(5);
 
 pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
+    // The commonest mistake, which every file would repeat.
+    options.settings.parameters.check_folder()?;
     let memory = MemorySampler::start();
     let prepared = Prepared::new(&options.settings, &STOP, &|message| terminal.note(message))?;
     check_reports(options, &prepared)?;

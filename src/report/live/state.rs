@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::report::batch::Counts;
+use crate::report::record::message_without_name;
 use crate::report::spans::{Activity, FileRecord, Job, Lane, Outcome, Snapshot, Span, Stage};
 use crate::report::text::{shortened, visible};
 use crate::report::trace::lane_name;
@@ -34,6 +35,8 @@ pub struct State {
     finished: BTreeMap<usize, BTreeSet<usize>>,
     partitions: usize,
     counts: Counts,
+    /// Why files failed, and the first one that did for each.
+    reasons: BTreeMap<String, String>,
     running: Vec<(Lane, Activity, Duration)>,
     queues: [usize; Stage::ALL.len()],
 }
@@ -93,10 +96,11 @@ impl State {
                 Event::Ended(format!("{name}: proved, {partitions} in {} ({place})", duration(file.wall)))
             }
             Outcome::Skipped { .. } => Event::Skipped(format!("{name}: skipped, proved before ({place})")),
-            Outcome::Failed { message, .. } => {
-                let message = visible(message);
-                let message = message.strip_prefix(&format!("{name}: ")).unwrap_or(&message);
-                Event::Ended(format!("{name}: failed: {message} ({place})"))
+            Outcome::Failed { .. } => {
+                let reason = message_without_name(file).unwrap_or_default();
+                let first = self.reasons.entry(reason.clone()).or_insert(name.clone());
+                let reason = if *first == name { reason } else { format!("for the same reason as {first}") };
+                Event::Ended(format!("{name}: failed: {reason} ({place})"))
             }
             Outcome::Unfinished => Event::Ended(format!("{name}: stopped before its end ({place})")),
         }

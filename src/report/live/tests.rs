@@ -71,7 +71,7 @@ fn job(name: &str) -> Job {
 #[test]
 fn each_event_is_a_line_in_order() {
     let (out, recorder) = (Shared::default(), Arc::new(Recorder::default()));
-    let mut live = Live::lines_to(Box::new(out.clone()), recorder.clone(), 3);
+    let mut live = Live::lines_to(Box::new(out.clone()), recorder.clone(), 4);
     recorder.announce(0, "a.json", None);
     recorder.announce(0, "a.json", Some(2));
     for k in 0..2 {
@@ -80,17 +80,19 @@ fn each_event_is_a_line_in_order() {
     recorder.file(proved(0, "a.json"));
     recorder.file(FileRecord { outcome: Outcome::Skipped { proof: "p".into() }, ..proved(1, "two\nlines") });
     recorder.file(failed(2, "c.json", "c.json: seed\nis zero"));
+    recorder.file(failed(3, "d.json", "d.json: seed\nis zero"));
     live.stop();
     live.line("done");
     let text = out.text();
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines.len(), 7, "{text}");
+    assert_eq!(lines.len(), 8, "{text}");
     assert_eq!(lines[0], "a.json: started");
     assert!(lines[2].starts_with("a.json: partition 2 of 2 through device 0 in "), "{text}");
-    assert_eq!(lines[3], "a.json: proved, 2 partitions in 10.0 s (1 of 3 files)");
-    assert_eq!(lines[4], "two\\nlines: skipped, proved before (2 of 3 files)");
-    assert_eq!(lines[5], "c.json: failed: seed\\nis zero (3 of 3 files)");
-    assert_eq!(lines[6], "done");
+    assert_eq!(lines[3], "a.json: proved, 2 partitions in 10.0 s (1 of 4 files)");
+    assert_eq!(lines[4], "two\\nlines: skipped, proved before (2 of 4 files)");
+    assert_eq!(lines[5], "c.json: failed: seed\\nis zero (3 of 4 files)");
+    assert_eq!(lines[6], "d.json: failed: for the same reason as c.json (4 of 4 files)");
+    assert_eq!(lines[7], "done");
 }
 
 #[test]
