@@ -34,6 +34,12 @@ pub struct State {
     /// Partitions that a device has finished, of files that have not ended.
     finished: BTreeMap<usize, BTreeSet<usize>>,
     partitions: usize,
+    /// Files that were announced and have not ended.
+    open: BTreeSet<usize>,
+    /// What the device took for partitions, and for how many.
+    on_device: (Duration, u32),
+    /// Lanes that devices were seen on.
+    devices: BTreeSet<usize>,
     counts: Counts,
     /// Why files failed, and the first one that did for each.
     reasons: BTreeMap<String, String>,
@@ -52,6 +58,7 @@ impl State {
         let mut events = Vec::new();
         for (job, known) in news.jobs {
             let name = visible(&known.name);
+            self.open.insert(job);
             if self.jobs.insert(job, known).is_none() {
                 events.push(Event::Started(format!("{name}: started")));
             }
@@ -69,7 +76,10 @@ impl State {
             return None;
         }
         self.partitions += 1;
-        let wall = duration(span.end.saturating_sub(span.start));
+        let wall = span.end.saturating_sub(span.start);
+        self.on_device = (self.on_device.0 + wall, self.on_device.1 + 1);
+        self.devices.insert(span.lane.worker);
+        let wall = duration(wall);
         Some(format!("{}: partition {} through {} in {wall}", self.name(job), self.place(job, k), lane_name(span.lane)))
     }
 
@@ -87,6 +97,7 @@ impl State {
 
     fn ended(&mut self, file: &FileRecord) -> Event {
         self.finished.remove(&file.job);
+        self.open.remove(&file.job);
         self.counts = self.counts.plus(&Counts::of([file]));
         let name = visible(&file.name);
         let place = format!("{} of {}", self.counts.total(), Unit::Files.amount(self.total as u64));
@@ -119,11 +130,31 @@ impl State {
         self.finished.iter().filter_map(part).sum()
     }
 
-    /// Time left at the mean rate of proofs so far: files that were skipped or failed took less than a proof does.
+    /// Time left: the mean time of a partition on a device for each that is still to come, less what was spent on those that are
+    /// there now. Files that were skipped or failed say nothing about it.
     pub fn left(&self) -> Option<Duration> {
-        let proved = self.counts.proved as f64 + self.begun();
-        let left = (self.total as f64 - self.done()).max(0.0);
-        (proved > 0.0).then(|| Duration::try_from_secs_f64(self.now.as_secs_f64() * left / proved).ok())?
+        let mean = self.on_device.0.checked_div(self.on_device.1)?.as_secs_f64();
+        let on_device = self.running.iter().filter_map(|(lane, activity, since)| match activity {
+            Activity::Work { .. } if lane.stage == Stage::Device => Some(self.now.saturating_sub(*since)),
+            _ => None,
+        });
+        // A partition that takes longer than the mean is one that is about to end.
+        let spent: f64 = on_device.map(|spent| spent.as_secs_f64().min(mean)).sum();
+        let seconds = (self.to_come() * mean - spent) / self.devices.len().max(1) as f64;
+        Duration::try_from_secs_f64(seconds.max(0.0)).ok()
+    }
+
+    /// Partitions that no device has finished; those of files not read yet are as many as in the others on average.
+    fn to_come(&self) -> f64 {
+        let known = |job: &usize| self.jobs.get(job)?.partitions;
+        let all: Vec<usize> = self.jobs.keys().filter_map(known).collect();
+        let mean = all.iter().sum::<usize>() as f64 / all.len().max(1) as f64;
+        let left = |job: &usize| match known(job) {
+            Some(all) => all.saturating_sub(self.finished.get(job).map_or(0, BTreeSet::len)) as f64,
+            None => mean,
+        };
+        let unread = self.total.saturating_sub(self.counts.total() + self.open.len());
+        self.open.iter().map(left).sum::<f64>() + unread as f64 * mean
     }
 
     /// `3 of 10 files, 27 partitions, about 2 m 05 s left; 1 failed`.

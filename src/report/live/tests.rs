@@ -158,10 +158,34 @@ fn the_estimate_counts_proofs_and_their_parts() {
     // A partition that was tried twice is one.
     news.spans = vec![work(Stage::Device, 1, 0, 1.0, 2.0), work(Stage::Device, 1, 0, 2.0, 3.0)];
     assert_eq!(state.learn(news).len(), 5);
-    // One and a half files in 30 s; half of b and all of c are left.
-    assert_eq!((state.done(), state.left()), (2.5, Some(seconds(30.0))));
-    assert_eq!(state.batch_line(), "2 of 4 files, 1 partition, about 30 s left; 1 failed");
+    // Half of b and all of c are left: three partitions of a second.
+    assert_eq!((state.done(), state.left()), (2.5, Some(seconds(3.0))));
+    assert_eq!(state.batch_line(), "2 of 4 files, 1 partition, about 3 s left; 1 failed");
     assert_eq!(State::new(0).batch_line(), "0 of 0 files, 0 partitions");
+}
+
+#[test]
+fn the_estimate_shrinks_while_a_partition_is_on_the_device() {
+    let mut state = State::new(3);
+    let at = |now: f64| Snapshot { now: seconds(now), ..Snapshot::default() };
+    let mut news = at(10.0);
+    news.jobs = [(0, job("a")), (1, job("b"))].into();
+    news.spans = vec![work(Stage::Device, 0, 0, 0.0, 10.0)];
+    state.learn(news);
+    let left = |state: &mut State, now: f64| {
+        state.learn(Snapshot {
+            running: vec![(DEVICE, Activity::Work { job: 0, partition: Some(1) }, seconds(10.0))],
+            ..at(now)
+        });
+        state.left().unwrap().as_secs_f64()
+    };
+    // One of a, two of b, two of what was not read yet; the first of them is on the device.
+    assert_eq!([10.0, 14.0, 20.0, 60.0].map(|now| left(&mut state, now)), [50.0, 46.0, 40.0, 40.0]);
+    // A file that fails takes its partitions along, and changes nothing else.
+    let mut news = at(60.0);
+    news.files = vec![failed(1, "b", "bad")];
+    state.learn(news);
+    assert_eq!(left(&mut state, 60.0), 20.0);
 }
 
 #[test]
