@@ -140,6 +140,7 @@ fn entry(name: &str, shard: Shard) -> Entry {
         registered_proof: None,
         parameters: Some(UsedParameters { file: "p".into(), digest: "d".into(), development: true }),
         outcome: Outcome::Proved { proof_file: format!("{name}.proof.json").into(), proof_hash: content_hash(b"") },
+        copy_of: None,
         timings: serde_json::json!({ "filler": "x".repeat(1000) }),
         started_ms: now,
         ended_ms: now,

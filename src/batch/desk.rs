@@ -1,6 +1,6 @@
 //! A batch's desk: files come from a folder, proofs and journal lines go to another.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -57,6 +57,8 @@ pub(super) struct State {
     pub again: Vec<usize>,
     /// Contents of files that have been read and have not ended.
     pub in_work: HashSet<String>,
+    /// Files of this run whose proof was copied, and from which.
+    pub copies: HashMap<usize, String>,
 }
 
 impl BatchDesk<'_> {
@@ -136,6 +138,7 @@ impl BatchDesk<'_> {
             registered_proof: about.proof_type,
             parameters: about.parameters,
             outcome,
+            copy_of: about.copy_of,
             timings: about.timings,
             started_ms: unix_ms(state.begun[job.index]),
             ended_ms: unix_ms(SystemTime::now()),
@@ -154,8 +157,8 @@ impl BatchDesk<'_> {
     fn recorded(&self, job: &Job, content: &str, bytes: &[u8], open: &Open<'_>) -> Result<Option<String>> {
         let own = &self.proofs[job.index];
         let mut candidates: Vec<Entry> = self.state().journal.proofs_of(content).cloned().collect();
-        // Stable: of each kind the newest first.
-        candidates.sort_by_key(|entry| entry.proof_file() != Some(own));
+        // Stable: of each kind the newest first. A copy's entry tells no times of the work.
+        candidates.sort_by_key(|entry| (entry.proof_file() != Some(own), entry.copy_of.is_some()));
         for entry in candidates {
             let (Some(proof_type), Some(parameters)) = (entry.registered_proof, &entry.parameters) else { continue };
             if open(proof_type)?.srs.digest() != parameters.digest || !still_valid(&entry, self.out) {
@@ -166,10 +169,22 @@ impl BatchDesk<'_> {
                 return Ok(Some(self.place(job)));
             }
             let proof = self.as_written_here(job, bytes, proof_file, parameters)?;
-            let about = About { timings: entry.timings.clone(), ..About::of(proof_type, parameters.clone()) };
-            return self.publish(job, &proof, content, about).map(Some);
+            let copy_of = self.copied_from(job, &entry);
+            // The work is the other file's.
+            let timings = if copy_of.is_none() { entry.timings.clone() } else { serde_json::Value::Null };
+            let about = About { timings, copy_of: copy_of.clone(), ..About::of(proof_type, parameters.clone()) };
+            let place = self.publish(job, &proof, content, about)?;
+            self.state().copies.extend(copy_of.map(|other| (job.index, other)));
+            return Ok(Some(place));
         }
         Ok(None)
+    }
+
+    /// The file whose proof that of an entry is, unless it is the job's own, in another format.
+    fn copied_from(&self, job: &Job, entry: &Entry) -> Option<String> {
+        let own = entry.path == self.inputs[job.index].relative;
+        let other = entry.copy_of.clone().or_else(|| (!own).then(|| entry.name.clone()));
+        other.filter(|name| *name != job.name)
     }
 
     /// A proof file of the same content, whatever its format, in the format of this run.
@@ -229,12 +244,13 @@ fn document(c1: &C1, proof: Vec<u8>, parameters: UsedParameters) -> ProofFile {
 struct About {
     proof_type: Option<SealProof>,
     parameters: Option<UsedParameters>,
+    copy_of: Option<String>,
     timings: serde_json::Value,
 }
 
 impl About {
     fn of(proof_type: SealProof, parameters: UsedParameters) -> Self {
-        Self { proof_type: Some(proof_type), parameters: Some(parameters), timings: serde_json::Value::Null }
+        Self { proof_type: Some(proof_type), parameters: Some(parameters), ..Self::default() }
     }
 }
 
@@ -287,7 +303,10 @@ impl Desk for BatchDesk<'_> {
         let outcome = match &ended.ending {
             Ending::Elsewhere | Ending::Later => return,
             Ending::Proved(proof) => spans::Outcome::Proved { proof: proof.clone() },
-            Ending::Skipped(proof) => spans::Outcome::Skipped { proof: proof.clone() },
+            Ending::Skipped(proof) => {
+                let same_as = self.state().copies.remove(&job.index);
+                spans::Outcome::Skipped { proof: proof.clone(), same_as }
+            }
             Ending::Unfinished => spans::Outcome::Unfinished,
             Ending::Failed(error) => {
                 if self.may_try_again(job, error) {
@@ -332,7 +351,15 @@ impl BatchDesk<'_> {
 /// The run's part of the state, at its start.
 pub(super) fn state(journal: Journal, writer: Writer, files: usize) -> Mutex<State> {
     let (attempts, begun) = (vec![0; files], vec![SystemTime::UNIX_EPOCH; files]);
-    Mutex::new(State { journal, writer, attempts, begun, again: Vec::new(), in_work: HashSet::new() })
+    Mutex::new(State {
+        journal,
+        writer,
+        attempts,
+        begun,
+        again: Vec::new(),
+        in_work: HashSet::new(),
+        copies: HashMap::new(),
+    })
 }
 
 /// Shared by all that a batch shows.

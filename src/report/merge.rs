@@ -63,7 +63,7 @@ mod tests {
 
     fn skipped(job: usize, name: &str) -> FileRecord {
         FileRecord {
-            outcome: Outcome::Skipped { proof: "p".into() },
+            outcome: Outcome::Skipped { proof: "p".into(), same_as: None },
             timings: serde_json::Value::Null,
             ..proved(job, name)
         }

@@ -32,6 +32,7 @@ impl FileRecord {
     /// attempts       how often it was tried
     /// outcome        "proved", "skipped", "failed" or "unfinished"
     /// proof          where the proof is; only if proved or skipped
+    /// same_as        name of the file whose proof was copied; only if there is one
     /// fault          name of the error's class; only if failed
     /// message        the error; only if failed
     /// wall_seconds   from the start of its reading to its end
@@ -49,7 +50,13 @@ impl FileRecord {
             "timings": self.timings,
         });
         match &self.outcome {
-            Outcome::Proved { proof } | Outcome::Skipped { proof } => record["proof"] = json!(proof),
+            Outcome::Proved { proof } => record["proof"] = json!(proof),
+            Outcome::Skipped { proof, same_as } => {
+                record["proof"] = json!(proof);
+                if let Some(other) = same_as {
+                    record["same_as"] = json!(other);
+                }
+            }
             Outcome::Failed { fault, message } => {
                 record["fault"] = json!(fault);
                 record["message"] = json!(message);
@@ -99,7 +106,7 @@ fn outcome(keys: &Map<String, Value>) -> Result<Outcome> {
     let of = |key| text(keys, key).map(Option::unwrap_or_default);
     Ok(match text(keys, "outcome")?.as_deref() {
         Some("proved") => Outcome::Proved { proof: of("proof")? },
-        Some("skipped") => Outcome::Skipped { proof: of("proof")? },
+        Some("skipped") => Outcome::Skipped { proof: of("proof")?, same_as: text(keys, "same_as")? },
         Some("failed") => Outcome::Failed { fault: of("fault")?, message: of("message")? },
         Some("unfinished") => Outcome::Unfinished,
         Some(other) => {
@@ -138,10 +145,14 @@ mod tests {
 
     #[test]
     fn records_survive_their_json() {
-        let skipped =
-            FileRecord { outcome: Outcome::Skipped { proof: "out/\u{fffd}".into() }, ..proved(1, "a\nb\"<&>") };
+        let skipped = FileRecord {
+            outcome: Outcome::Skipped { proof: "out/\u{fffd}".into(), same_as: None },
+            ..proved(1, "a\nb\"<&>")
+        };
+        let copied =
+            FileRecord { outcome: Outcome::Skipped { proof: "p".into(), same_as: Some("a".into()) }, ..proved(4, "e") };
         let unfinished = FileRecord { outcome: Outcome::Unfinished, content: None, ..proved(2, "") };
-        for record in [proved(0, "a"), skipped, unfinished, failed(3, "b", "line\nline")] {
+        for record in [proved(0, "a"), skipped, copied, unfinished, failed(3, "b", "line\nline")] {
             let line = record.to_json().to_string();
             assert!(!line.contains('\n'), "{line}");
             assert_eq!(FileRecord::from_json(&serde_json::from_str(&line).unwrap()).unwrap(), record);

@@ -77,8 +77,9 @@ pub struct Span {
 pub enum Outcome {
     /// Proved, verified and written (where to).
     Proved { proof: String },
-    /// Proved by an earlier run, as its journal says and a check confirmed.
-    Skipped { proof: String },
+    /// Proved by an earlier run, as its journal says and a check confirmed; or of the content of another file, `same_as`, whose
+    /// proof was copied.
+    Skipped { proof: String, same_as: Option<String> },
     /// Failed; `fault` is the name of the error's class.
     Failed { fault: String, message: String },
     /// Stopped before its end, by a signal or `--fail-fast`.

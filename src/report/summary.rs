@@ -19,6 +19,10 @@ const WALL: usize = 3;
 /// More files than these are counted, not listed.
 const LISTED: usize = 100;
 
+/// What a report from journals does not know.
+const RECORDED: &str =
+    "Counted is what the journals record: of a run that was stopped, files that it did not reach are missing.\n";
+
 /// The table's columns of phases: heading, and what they add up.
 const GROUPS: [(&str, &[Phase]); 4] = [
     ("read", &[Phase::Read, Phase::Check]),
@@ -37,8 +41,10 @@ impl BatchReport {
     /// back. At last the files that failed, with reasons.
     pub fn table(&self) -> String {
         let mut parts = vec![self.files_table()];
+        parts.extend(self.copies());
         if !self.shards.is_empty() {
             parts.push(self.shards_table());
+            parts.push(RECORDED.into());
         }
         if let Some(run) = self.wall {
             if !self.usages.0.is_empty() {
@@ -69,6 +75,18 @@ impl BatchReport {
         let outcomes: Vec<_> = outcomes.map(|(name, n)| format!("{n} {name}")).collect();
         let outcomes = if outcomes.is_empty() { "none".to_owned() } else { outcomes.join(", ") };
         format!("{}files: {outcomes}\n", columns(&rows))
+    }
+
+    /// Files that have the proof of another one.
+    fn copies(&self) -> Option<String> {
+        let same = |file: &FileRecord| match &file.outcome {
+            Outcome::Skipped { same_as: Some(other), .. } => {
+                Some(format!("{}: same content as {}, whose proof was copied\n", visible(&file.name), visible(other)))
+            }
+            _ => None,
+        };
+        let lines: String = self.files.iter().filter_map(same).take(LISTED).collect();
+        (!lines.is_empty()).then_some(lines)
     }
 
     fn shards_table(&self) -> String {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::common::finish;
 use crate::folder::{hash, json, Folder};
 
 #[test]
@@ -55,11 +56,29 @@ fn files_of_one_content_are_proved_once_and_each_has_the_proof() {
     let report = json(&folder.path("r.json"));
     assert_eq!(report["partitions"]["through_devices"], 2, "{}", report["files"]);
     assert_eq!(report["records"][2]["attempts"], 1);
+    assert!(run.stderr.contains("same.json: same content as 0.json, whose proof was copied"), "{}", run.stderr);
+    // The journals say so too, and count the work once.
+    let merged = finish(folder.place.command(["report", "out", "--json"]), b"");
+    let merged: serde_json::Value = serde_json::from_str(merged.ok()).expect("JSON");
+    assert_eq!((&merged["files"]["proved"], &merged["files"]["skipped"]), (&2.into(), &1.into()));
+    assert_eq!(merged["partitions"]["proved"], 2);
+    assert_eq!(merged["records"][2]["same_as"], "0.json");
+    let verified = |phase: &&serde_json::Value| phase["phase"] == "verification";
+    assert_eq!(merged["phases"].as_array().expect("phases").iter().find(verified).expect("verified")["items"], 2);
+    let table = finish(folder.place.command(["report", "out"]), b"");
+    assert!(table.ok().contains("same.json: same content as 0.json"), "{}", table.text());
+    assert!(table.text().contains("files that it did not reach are missing"), "{}", table.text());
     let before = folder.proofs();
     for _ in 0..2 {
         folder.run("--device simulator:30").ok();
         assert_eq!(folder.proofs(), before);
     }
+    // Written in another format, the proof's times are still known.
+    folder.run("--format hex --device simulator:30").ok();
+    let merged = finish(folder.place.command(["report", "out", "--json"]), b"");
+    let merged: serde_json::Value = serde_json::from_str(merged.ok()).expect("JSON");
+    let phases = |k: usize| merged["records"][k]["timings"]["phases"].as_array().map(Vec::len);
+    assert!(phases(0) > Some(0) && phases(2).is_none(), "{}", merged["records"]);
 }
 
 #[test]

@@ -35,6 +35,9 @@ pub struct Entry {
     pub parameters: Option<UsedParameters>,
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// The file of the same content whose proof was copied for this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_of: Option<String>,
     /// Where the time went, as the report has it.
     pub timings: Value,
     /// Unix time in milliseconds, by the clock of `host`.
@@ -119,6 +122,9 @@ impl Entry {
     /// The entry as a report has it; `job` is its place there.
     pub fn record(&self, job: usize) -> FileRecord {
         let outcome = match &self.outcome {
+            Outcome::Proved { proof_file, .. } if self.copy_of.is_some() => {
+                spans::Outcome::Skipped { proof: display_name(proof_file), same_as: self.copy_of.clone() }
+            }
             Outcome::Proved { proof_file, .. } => spans::Outcome::Proved { proof: display_name(proof_file) },
             Outcome::Failed { fault, message } => {
                 spans::Outcome::Failed { fault: fault.clone(), message: message.clone() }

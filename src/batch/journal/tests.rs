@@ -22,6 +22,7 @@ fn proved(content: &str, path: &str, proof: &str, ended_ms: u64) -> Entry {
             proof_file: format!("{path}.proof.json").into(),
             proof_hash: content_hash(proof.as_bytes()),
         },
+        copy_of: None,
         timings: json!({"phases": [{"phase": "synthesis", "seconds": 1.5}]}),
         started_ms: 1_700_000_000_000,
         ended_ms,
@@ -57,13 +58,14 @@ fn entries_read_back_whatever_is_in_them() {
     weird.path = OsStr::from_bytes(b"d%/a\n\xff\"\\.json").into();
     weird.outcome =
         Outcome::Proved { proof_file: OsStr::from_bytes(b"a\n\xff.proof.json").into(), proof_hash: "h".into() };
-    let entries = [proved("a", "a.json", "p", 3), weird, failed("b.json", 4)];
+    let copy = Entry { copy_of: Some("a.json".into()), ..proved("a", "c.json", "p", 6) };
+    let entries = [proved("a", "a.json", "p", 3), weird, failed("b.json", 4), copy];
     write(out.path(), Shard::WHOLE, &entries);
     let journal = Journal::load(out.path()).unwrap();
     assert_eq!(all(&journal), entries);
     assert!(journal.complaints.is_empty());
     let text = fs::read(file_of(out.path(), Shard::WHOLE)).unwrap();
-    assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 3, "one line each");
+    assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 4, "one line each");
     assert_eq!(entries[2].outcome.fault(), Some(Fault::Input));
     assert_eq!(entries[0].outcome.fault(), None);
 }

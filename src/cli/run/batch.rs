@@ -88,7 +88,7 @@ fn print_results(snapshot: &Snapshot) -> Result<()> {
     files.sort_by_key(|file| file.job);
     let mut text = String::new();
     for file in files {
-        if let Outcome::Proved { proof } | Outcome::Skipped { proof } = &file.outcome {
+        if let Outcome::Proved { proof } | Outcome::Skipped { proof, .. } = &file.outcome {
             text.push_str(proof);
             text.push('\n');
         }

@@ -21,7 +21,7 @@ pub enum Event {
     Partition(String),
     /// A file ended that this run worked on.
     Ended(String),
-    /// A file that an earlier run proved.
+    /// A file that an earlier run proved, or that has another one's proof.
     Skipped(String),
 }
 
@@ -106,7 +106,13 @@ impl State {
                 let partitions = Unit::Partitions.amount(file.partitions as u64);
                 Event::Ended(format!("{name}: proved, {partitions} in {} ({place})", duration(file.wall)))
             }
-            Outcome::Skipped { .. } => Event::Skipped(format!("{name}: skipped, proved before ({place})")),
+            Outcome::Skipped { same_as: None, .. } => {
+                Event::Skipped(format!("{name}: skipped, proved before ({place})"))
+            }
+            Outcome::Skipped { same_as: Some(other), .. } => {
+                let other = visible(other);
+                Event::Skipped(format!("{name}: same content as {other}, whose proof was copied ({place})"))
+            }
             Outcome::Failed { .. } => {
                 let reason = message_without_name(file).unwrap_or_default();
                 let first = self.reasons.entry(reason.clone()).or_insert(name.clone());

@@ -71,28 +71,32 @@ fn job(name: &str) -> Job {
 #[test]
 fn each_event_is_a_line_in_order() {
     let (out, recorder) = (Shared::default(), Arc::new(Recorder::default()));
-    let mut live = Live::lines_to(Box::new(out.clone()), recorder.clone(), 4);
+    let mut live = Live::lines_to(Box::new(out.clone()), recorder.clone(), 5);
     recorder.announce(0, "a.json", None);
     recorder.announce(0, "a.json", Some(2));
     for k in 0..2 {
         drop(recorder.begin(DEVICE, Activity::Work { job: 0, partition: Some(k) }));
     }
     recorder.file(proved(0, "a.json"));
-    recorder.file(FileRecord { outcome: Outcome::Skipped { proof: "p".into() }, ..proved(1, "two\nlines") });
+    recorder
+        .file(FileRecord { outcome: Outcome::Skipped { proof: "p".into(), same_as: None }, ..proved(1, "two\nlines") });
+    let same_as = Some("a.json".into());
+    recorder.file(FileRecord { outcome: Outcome::Skipped { proof: "q".into(), same_as }, ..proved(4, "e.json") });
     recorder.file(failed(2, "c.json", "c.json: seed\nis zero"));
     recorder.file(failed(3, "d.json", "d.json: seed\nis zero"));
     live.stop();
     live.line("done");
     let text = out.text();
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines.len(), 8, "{text}");
+    assert_eq!(lines.len(), 9, "{text}");
     assert_eq!(lines[0], "a.json: started");
     assert!(lines[2].starts_with("a.json: partition 2 of 2 through device 0 in "), "{text}");
-    assert_eq!(lines[3], "a.json: proved, 2 partitions in 10.0 s (1 of 4 files)");
-    assert_eq!(lines[4], "two\\nlines: skipped, proved before (2 of 4 files)");
-    assert_eq!(lines[5], "c.json: failed: seed\\nis zero (3 of 4 files)");
-    assert_eq!(lines[6], "d.json: failed: for the same reason as c.json (4 of 4 files)");
-    assert_eq!(lines[7], "done");
+    assert_eq!(lines[3], "a.json: proved, 2 partitions in 10.0 s (1 of 5 files)");
+    assert_eq!(lines[4], "two\\nlines: skipped, proved before (2 of 5 files)");
+    assert_eq!(lines[5], "e.json: same content as a.json, whose proof was copied (3 of 5 files)");
+    assert_eq!(lines[6], "c.json: failed: seed\\nis zero (4 of 5 files)");
+    assert_eq!(lines[7], "d.json: failed: for the same reason as c.json (5 of 5 files)");
+    assert_eq!(lines[8], "done");
 }
 
 #[test]
