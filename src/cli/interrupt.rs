@@ -29,7 +29,7 @@ pub fn install(terminal: Terminal, stop: Option<&'static Stop>) -> Result<()> {
     let mut signals = Signals::new(signals).or_fault(Fault::Internal, || "installing the signal handler".into())?;
     let wait = move || {
         if let Some(stop) = stop.filter(|_| signals.forever().next().is_some()) {
-            stop.request();
+            stop.signal();
             terminal.warn("stopping when the partitions that are on a device are done; once more to stop at once");
         }
         if signals.forever().next().is_some() {

@@ -9,15 +9,29 @@ const POLL: Duration = Duration::from_millis(50);
 
 /// Set once, by the first Ctrl-C or by `--fail-fast`; what is on a device is finished, nothing else is begun.
 #[derive(Debug, Default)]
-pub struct Stop(AtomicBool);
+pub struct Stop {
+    requested: AtomicBool,
+    signalled: AtomicBool,
+}
 
 impl Stop {
     pub const fn new() -> Self {
-        Self(AtomicBool::new(false))
+        Self { requested: AtomicBool::new(false), signalled: AtomicBool::new(false) }
     }
 
     pub fn request(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.requested.store(true, Ordering::Relaxed);
+    }
+
+    /// The same, by a signal.
+    pub fn signal(&self) {
+        self.signalled.store(true, Ordering::Relaxed);
+        self.request();
+    }
+
+    /// Whether it was a signal's wish, and not that of the run itself.
+    pub fn is_signalled(&self) -> bool {
+        self.signalled.load(Ordering::Relaxed)
     }
 
     /// Sleeps for so long, or until somebody wishes to stop.
@@ -29,6 +43,6 @@ impl Stop {
     }
 
     pub fn is_requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.requested.load(Ordering::Relaxed)
     }
 }

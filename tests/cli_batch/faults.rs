@@ -77,7 +77,8 @@ fn fail_fast_stops_at_the_first_failure() {
     let run = folder.run("--fail-fast --device simulator:0.2 --report r.json");
     assert_eq!(run.code, Some(8), "{}", run.stderr);
     assert!(run.stderr.contains("1.json: "), "{}", run.stderr);
-    assert!(run.stderr.contains("files are left"), "{}", run.stderr);
+    run.fails(8, "error: stopped at 1.json, which failed; ");
+    run.fails(8, "files are left: mend it, move it away, or leave out --fail-fast");
     let counts = json(&folder.path("r.json"))["files"].clone();
     assert_eq!((&counts["total"], &counts["failed"]), (&6.into(), &1.into()), "{counts}");
     assert!(counts["unfinished"].as_u64().unwrap() >= 3, "{counts}");

@@ -31,6 +31,19 @@ fn the_first_signal_finishes_what_is_on_the_device_and_the_next_run_continues() 
 }
 
 #[test]
+fn a_run_that_is_stopped_is_130_whatever_had_failed_before() {
+    let folder = Folder::new(4);
+    std::fs::write(folder.path("in/0.json"), b"<html>").unwrap();
+    let mut run = Running::start(with_default_signals(&folder.command("--device simulator:1")));
+    run.wait_for("0.json: failed");
+    run.wait_for("1.json: started");
+    run.signal("-TERM");
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(130), "{seen}");
+    assert!(seen.contains("files are left; the same command continues"), "{seen}");
+}
+
+#[test]
 fn a_batch_whose_last_partition_is_on_the_device_is_complete() {
     let folder = Folder::new(2);
     let mut run = Running::start(folder.command("--device simulator:2"));

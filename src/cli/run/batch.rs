@@ -51,7 +51,7 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     terminal.block(&report.table());
     write_about(options, &snapshot, &report, &peak)?;
     print_results(&snapshot)?;
-    verdict(&report)
+    verdict(&report, options.settings.fail_fast)
 }
 
 /// Refuses reports that would take the place of a C1 file, of what a batch keeps, or of each other.
@@ -128,12 +128,18 @@ fn with_metrics(path: Option<&Path>, recorder: &Recorder, memory: &MemorySampler
     });
 }
 
-fn verdict(report: &BatchReport) -> Result<()> {
+fn verdict(report: &BatchReport, fail_fast: bool) -> Result<()> {
     let counts = report.counts();
     if STOP.is_requested() && counts.unfinished > 0 {
-        let message =
-            format!("stopped: {} of {} files are left; the same command continues", counts.unfinished, counts.total());
-        return Err(Error::new(if counts.failed > 0 { Fault::Partial } else { Fault::Interrupted }, message));
+        let left = format!("{} of {} files are left", counts.unfinished, counts.total());
+        if STOP.is_signalled() {
+            return Err(Error::new(Fault::Interrupted, format!("stopped: {left}; the same command continues")));
+        }
+        // By itself a run stops at a failure only: the same command would stop there again, or has lost its lock.
+        let at = report.failed().next().map_or("a file", |file| &file.name);
+        let advice = if fail_fast { ": mend it, move it away, or leave out --fail-fast" } else { "" };
+        let message = format!("stopped at {at}, which failed; {left}{advice}");
+        return Err(Error::new(Fault::Partial, message));
     }
     if counts.failed > 0 {
         let names: Vec<_> = report.failed().map(|file| file.name.clone()).take(5).collect();
