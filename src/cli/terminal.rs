@@ -62,6 +62,11 @@ impl Terminal {
         screen::say(&format!("{} {message}\n", self.paint("33", "warning:")));
     }
 
+    /// The warning of every command that proves with development parameters; also with `--quiet`.
+    pub fn warn_of_development(&self) {
+        self.warn("development parameters: what is proved with them proves nothing");
+    }
+
     /// The error chain that ended the run.
     pub fn error(&self, error: &Error) {
         screen::close();

@@ -9,7 +9,8 @@ use crate::folder::{hash, json, Folder};
 fn every_file_is_proved_under_its_name_and_a_second_run_proves_nothing() {
     let folder = Folder::new(3);
     folder.put("sub/deep/3.json", 103);
-    let first = folder.run("");
+    let first = folder.run("--quiet");
+    assert_eq!(first.stderr, "warning: development parameters: what is proved with them proves nothing\n");
     assert_eq!(
         first.ok(),
         "out/0.proof.json\nout/1.proof.json\nout/2.proof.json\nout/sub/deep/3.proof.json\n",

@@ -32,7 +32,7 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     let mut live = Live::new(terminal.live_mode(), recorder.clone(), prepared.files());
     let progress = live.progress();
     if options.settings.parameters.development {
-        live.line("development parameters: the proofs prove nothing");
+        terminal.warn_of_development();
     }
     let means = Means {
         devices: &machine.devices,

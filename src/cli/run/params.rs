@@ -76,6 +76,6 @@ pub fn generate(source: &Source, proof: SealProof, terminal: &Terminal) -> Resul
     let (porep, progress) = (PoRep::new(proof)?, terminal.progress());
     let path = ensure_development(&source.lookup.folder, &source.lookup.folder_source, &porep, &progress)?;
     source.open(&porep, &progress)?;
-    terminal.warn("these are development parameters: proofs made with them prove nothing");
+    terminal.warn_of_development();
     terminal::print(&format!("{}\n", path.display()))
 }

@@ -25,7 +25,7 @@ pub fn run(options: &Prove, threads: usize, terminal: &Terminal) -> Result<()> {
     let mut live = Live::new(terminal.live_mode(), recorder.clone(), 1);
     let progress = live.progress();
     if options.parameters.development {
-        terminal.warn("development parameters; the proof proves nothing");
+        terminal.warn_of_development();
     }
     let run = Run {
         devices: &machine.devices,

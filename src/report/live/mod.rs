@@ -88,11 +88,6 @@ impl Live {
         Self { screen, stop: Some(stop), thread }
     }
 
-    /// Prints one line, above the bars where there are bars; nothing when silent.
-    pub fn line(&self, line: &str) {
-        self.screen.line(line);
-    }
-
     /// Progress of long tasks that are no stage's (hashing and generating parameters): bars below the display's own, or lines
     /// among them.
     pub fn progress(&self) -> Progress {

@@ -85,7 +85,7 @@ fn each_event_is_a_line_in_order() {
     recorder.file(failed(2, "c.json", "c.json: seed\nis zero"));
     recorder.file(failed(3, "d.json", "d.json: seed\nis zero"));
     live.stop();
-    live.line("done");
+    live.progress().note("done");
     let text = out.text();
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 9, "{text}");
@@ -127,7 +127,7 @@ fn tasks_beside_the_stages_print_whole_lines() {
 fn silence_starts_no_thread() {
     let recorder = Arc::new(Recorder::default());
     let live = Live::new(Mode::Silent, recorder.clone(), 1);
-    live.line("nobody reads this");
+    live.progress().note("nobody reads this");
     assert!(live.thread.is_none());
     assert_eq!(Arc::strong_count(&recorder), 1);
 }
