@@ -82,6 +82,14 @@ fn missing_parameters_are_4_and_say_where_they_were_looked_for() {
 }
 
 #[test]
+fn a_folder_that_is_not_there_is_not_filled_with_parameters() {
+    let place = with_sample();
+    place.run("prove c1.json --dev-params --params mistyped").fails(4, "mistyped (--params): no such folder; make it");
+    place.run("batch . -o out --dev-params --params mistyped").fails(4, "mistyped");
+    assert_eq!(place.names(), ["c1.json"]);
+}
+
+#[test]
 fn development_parameters_need_their_flag() {
     let place = with_sample();
     let line = format!("prove c1.json --params {}", dev_params().display());

@@ -233,8 +233,8 @@ fn prove(args: args::ProveArgs, environment: &Environment) -> Result<Prove> {
             fail!(Fault::Usage, "{}: the proof would replace the C1 file; choose another --output", path.display());
         }
     }
-    let parameters = parameters(args.parameters.folder, args.parameters.recheck, environment)?;
-    let parameters = Source { cache: cache_folder(args.cache, environment), ..to_generate(parameters, environment)? };
+    let parameters = to_prove_with(args.parameters, environment)?;
+    let parameters = Source { cache: cache_folder(args.cache, environment), ..parameters };
     Ok(Prove {
         input,
         work: work(args.work, parameters.development)?,
@@ -281,8 +281,8 @@ fn batch(args: args::BatchArgs, environment: &Environment) -> Result<Batch> {
     for (flag, path) in files.into_iter().chain([("output", &Some(args.output.clone()))]) {
         refuse_dash(flag, path.as_deref())?;
     }
-    let parameters = parameters(args.parameters.folder, args.parameters.recheck, environment)?;
-    let parameters = Source { cache: cache_folder(args.cache, environment), ..to_generate(parameters, environment)? };
+    let parameters = to_prove_with(args.parameters, environment)?;
+    let parameters = Source { cache: cache_folder(args.cache, environment), ..parameters };
     Ok(Batch {
         work: work(args.work, parameters.development)?,
         settings: Settings {
@@ -432,6 +432,22 @@ fn parameters(args: FolderArgs, recheck: bool, environment: &Environment) -> Res
     Ok(Source { lookup, development: args.dev_params, verdicts, cache: None })
 }
 
+/// Parameters that are generated on first use, in the folder of their own or in one that is there: a mistyped name makes no
+/// folder of a gigabyte.
+fn to_prove_with(args: args::ParameterArgs, environment: &Environment) -> Result<Source> {
+    let named = args.folder.params.is_some();
+    let source = to_generate(parameters(args.folder, args.recheck, environment)?, environment)?;
+    let folder = &source.lookup.folder;
+    if source.development && named && !folder.exists() {
+        fail!(
+            Fault::Parameters,
+            "{} (--params): no such folder; make it, to have development parameters generated there, or leave out --params",
+            folder.display()
+        );
+    }
+    Ok(source)
+}
+
 /// Refuses to let development parameters be made where official ones are kept.
 fn to_generate(source: Source, environment: &Environment) -> Result<Source> {
     if source.development {
@@ -523,8 +539,9 @@ mod tests {
                 for line in ["cuzk prove x --dev-params", "cuzk params generate --sector-size 2KiB"] {
                     let line = format!("{line} --params {name}/{path}");
                     assert_eq!(task(&line, &cache).unwrap_err().fault(), Fault::Usage, "{line}, there: {there}");
-                    // Another environment keeps none there.
-                    task(&line, &home()).unwrap();
+                    // Another environment keeps none there; but what is made on first use is made in folders that are there.
+                    let may = line.contains("generate") || folder.path().join(path).exists();
+                    assert_eq!(task(&line, &home()).is_ok(), may, "{line}, there: {there}");
                 }
             }
             // What generates nothing may look there.
