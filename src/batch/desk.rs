@@ -301,7 +301,8 @@ impl Desk for BatchDesk<'_> {
             self.state().in_work.remove(content);
         }
         let outcome = match &ended.ending {
-            Ending::Elsewhere | Ending::Later => return,
+            Ending::Elsewhere => return self.recorder.elsewhere(),
+            Ending::Later => return,
             Ending::Proved(proof) => spans::Outcome::Proved { proof: proof.clone() },
             Ending::Skipped(proof) => {
                 let same_as = self.state().copies.remove(&job.index);

@@ -128,6 +128,7 @@ struct State {
     queues: [usize; Stage::ALL.len()],
     jobs: Vec<(usize, Job)>,
     files: Vec<FileRecord>,
+    elsewhere: usize,
 }
 
 /// How much of a recorder's history was seen: see [`Recorder::news`].
@@ -155,6 +156,8 @@ pub struct Snapshot {
     pub jobs: BTreeMap<usize, Job>,
     /// Files that have ended, in the order in which they did.
     pub files: Vec<FileRecord>,
+    /// Files that turned out to be another shard's.
+    pub elsewhere: usize,
 }
 
 impl Snapshot {
@@ -236,6 +239,11 @@ impl Recorder {
         self.state().files.push(record);
     }
 
+    /// A file is another shard's: it is none of this run.
+    pub fn elsewhere(&self) {
+        self.state().elsewhere += 1;
+    }
+
     /// A copy of everything up to now.
     pub fn snapshot(&self) -> Snapshot {
         self.news(&mut Seen::default())
@@ -253,6 +261,7 @@ impl Recorder {
             queues: state.queues,
             jobs: state.jobs.iter().skip(seen.jobs).cloned().collect(),
             files: state.files.iter().skip(seen.files).cloned().collect(),
+            elsewhere: state.elsewhere,
         };
         *seen = Seen { spans: state.spans.len(), jobs: state.jobs.len(), files: state.files.len() };
         news

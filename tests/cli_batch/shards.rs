@@ -90,6 +90,17 @@ fn runs_that_divide_the_folder_differently_do_not_go_together() {
 }
 
 #[test]
+fn a_shard_counts_its_own_files() {
+    let folder = Folder::new(FILES);
+    for k in 1..=2 {
+        let run = folder.run(&format!("--shard {k}/2 --device simulator:0.3"));
+        let own = run.ok().lines().count();
+        let last = run.stderr.lines().rfind(|line| line.contains(": proved, 1 partition in "));
+        assert!(last.expect("a proof").contains(&format!("({own} of {own} file")), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_shard_without_files_is_no_failure() {
     let folder = Folder::new(1);
     let runs: Vec<_> = (1..=3).map(|k| folder.run(&format!("--shard {k}/3"))).collect();

@@ -205,6 +205,7 @@ impl Bars {
     }
 
     fn update(&self, state: &State) {
+        self.batch.set_length(steps(state.total() as f64));
         self.batch.set_position(steps(state.done()));
         self.batch.set_message(state.batch_line());
         for (line, stage) in self.stages.iter().zip(Stage::ALL) {

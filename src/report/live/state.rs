@@ -28,6 +28,9 @@ pub enum Event {
 /// All that was told up to now.
 #[derive(Default)]
 pub struct State {
+    /// Files of the folder.
+    found: usize,
+    /// Those of them that are not known to be another shard's.
     total: usize,
     now: Duration,
     jobs: BTreeMap<usize, Job>,
@@ -48,14 +51,15 @@ pub struct State {
 }
 
 impl State {
-    /// Nothing yet, of `total` files.
-    pub fn new(total: usize) -> Self {
-        Self { total, ..Self::default() }
+    /// Nothing yet, of `found` files.
+    pub fn new(found: usize) -> Self {
+        Self { found, total: found, ..Self::default() }
     }
 
     /// Takes in what is new; says what happened: files that started, partitions, files that ended.
     pub fn learn(&mut self, news: Snapshot) -> Vec<Event> {
         let mut events = Vec::new();
+        self.total = self.found.saturating_sub(news.elsewhere);
         for (job, known) in news.jobs {
             let name = visible(&known.name);
             self.open.insert(job);
@@ -121,6 +125,11 @@ impl State {
             }
             Outcome::Unfinished => Event::Ended(format!("{name}: stopped before its end ({place})")),
         }
+    }
+
+    /// Files of this run, as far as known.
+    pub fn total(&self) -> usize {
+        self.total
     }
 
     /// Files that are done, finished partitions of others as parts of a file.
