@@ -231,7 +231,17 @@ fn proof_files_of_a_hostile_size_are_refused_before_they_are_decoded() {
     // Sparse: an attempt to read it all would be noticed.
     let huge = own.write("huge.raw", b"");
     std::fs::File::options().write(true).open(huge).unwrap().set_len(1 << 40).unwrap();
-    run_dev(&own, &format!("verify huge.raw --c1 {c1}"), b"").fails(3, "huge.raw: more than 65536 bytes");
+    run_dev(&own, &format!("verify huge.raw --c1 {c1}"), b"").fails(3, "huge.raw: no proof file, which has at most 65536 bytes");
+}
+
+#[test]
+fn arguments_that_are_swapped_are_called_so() {
+    let (place, _) = proved();
+    let swapped = run_dev(place, "verify c1.json --c1 c1.proof.json", b"");
+    swapped.fails(3, "c1.json: no proof file, which has at most 65536 bytes; the C1 file is named with --c1");
+    for line in ["inspect c1.proof.json", "prove c1.proof.json -o p", "verify c1.proof.json --c1 c1.proof.json"] {
+        run_dev(place, line, b"").fails(3, "c1.proof.json: this is a proof file of cuzk; expected a C1 output");
+    }
 }
 
 #[test]

@@ -54,6 +54,7 @@ fn json_format(bytes: &[u8]) -> Result<Format> {
         ) => Format::Json,
         Some("SectorNum" | "Phase1Out" | "SectorSize") => Format::Wrapper,
         Some("SectorID" | "PoRep") => Format::ProofShare,
+        Some("kind") => fail!(Fault::Input, "this is a proof file of cuzk; expected a C1 output"),
         Some(key) => fail!(
             Fault::Input,
             "unknown field `{key}`: expected the fields of a C1 output (registered_proof, vanilla_proofs, comm_r, comm_d, \
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn other_content_is_named() {
-        let cases: [(&[u8], &str); 10] = [
+        let cases: [(&[u8], &str); 11] = [
             (b"", "empty"),
             (b" \n", "white space"),
             (&[0x1f, 0x8b, 8, 0], "gzip"),
@@ -98,6 +99,7 @@ mod tests {
             (b"hello", "68656c6c6f"),
             (&[0; 16], "neither JSON nor bincode"),
             (b"{\"Sealed\": 1}", "`Sealed`"),
+            (b"{\n  \"kind\": \"cuzk-proof\"", "a proof file"),
         ];
         for (bytes, expected) in cases {
             let e = detect(bytes).unwrap_err();

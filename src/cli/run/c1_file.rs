@@ -15,7 +15,7 @@ impl C1File {
     /// Reads and checks everything but the vanilla proofs themselves.
     pub fn read(input: &Input, options: &ReadOptions) -> Result<Self> {
         let name = input.name();
-        let content = input.read(c1::MAX_BYTES)?;
+        let content = input.read_c1()?;
         let c1 = c1::read(&name, content, options)?;
         let porep = PoRep::new(c1.statement.proof)?;
         Ok(Self { c1, porep })

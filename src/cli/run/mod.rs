@@ -18,6 +18,7 @@ use std::path::Path;
 
 use super::options::{Destination, Input};
 use super::terminal;
+use crate::c1;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::files::open_input;
@@ -32,8 +33,14 @@ impl Input {
         }
     }
 
-    /// All its bytes. One byte past `limit` is enough to refuse an endless stream.
-    fn read(&self, limit: usize) -> Result<Vec<u8>> {
+    /// All bytes of a C1 file.
+    fn read_c1(&self) -> Result<Vec<u8>> {
+        self.read(c1::MAX_BYTES, "C1 file", "")
+    }
+
+    /// All its bytes. One byte past `limit` is enough to refuse an endless stream, which is then no `what`; `hint` is what else
+    /// it may be.
+    fn read(&self, limit: usize, what: &str, hint: &str) -> Result<Vec<u8>> {
         let one_more = limit as u64 + 1;
         let mut bytes = Vec::new();
         let read = match self {
@@ -42,7 +49,7 @@ impl Input {
         };
         read.or_fault(Fault::Input, || self.name())?;
         if bytes.len() > limit {
-            fail!(Fault::Input, "{}: more than {limit} bytes, which no such file has", self.name());
+            fail!(Fault::Input, "{}: no {what}, which has at most {limit} bytes{hint}", self.name());
         }
         Ok(bytes)
     }

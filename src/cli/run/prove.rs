@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::machine::Machine;
 use super::Sink;
-use crate::c1;
 use crate::cli::options::{Input, Prove, TimingsFormat};
 use crate::cli::{terminal, Terminal, STOP};
 use crate::error::{Error, Fault, OrFault, Result};
@@ -75,7 +74,7 @@ impl<'a> OneFile<'a> {
         let input = &options.input;
         let (stdin, bytes) = match input {
             Input::Stdin => {
-                let content = input.read(c1::MAX_BYTES)?;
+                let content = input.read_c1()?;
                 let length = content.len() as u64;
                 (Some(content), length)
             }
@@ -99,7 +98,7 @@ impl<'a> OneFile<'a> {
 impl Desk for OneFile<'_> {
     fn read(&self, _: &Job) -> Result<Vec<u8>> {
         let read_already = self.stdin.lock().unwrap_or_else(PoisonError::into_inner).take();
-        read_already.map_or_else(|| self.input.read(c1::MAX_BYTES), Ok)
+        read_already.map_or_else(|| self.input.read_c1(), Ok)
     }
 
     fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<String> {

@@ -16,7 +16,8 @@ use crate::srs::OpenedVk;
 pub fn run(options: &Verify, terminal: &Terminal) -> Result<()> {
     let name = options.proof.name();
     let of_proof = |e: crate::error::Error| e.context(name.clone());
-    let found = proof_file::read(&name, &options.proof.read(proof_file::MAX_BYTES)?)?;
+    let proof = options.proof.read(proof_file::MAX_BYTES, "proof file", "; the C1 file is named with --c1")?;
+    let found = proof_file::read(&name, &proof)?;
     let file = C1File::read(&options.c1, &options.read)?;
     check_length(found.proof(), &file.porep).map_err(of_proof)?;
     if let Found::Document(document) = &found {
