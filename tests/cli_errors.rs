@@ -48,6 +48,8 @@ fn bad_input_is_3() {
     let place = with_sample();
     place.run("prove no.json --dev-params").fails(3, "no.json");
     place.run("inspect no.json").fails(3, "no.json");
+    place.run("inspect .").fails(3, "got a folder; what is in a folder is proved with `cuzk batch`");
+    place.run("verify /dev/null --c1 c1.json").fails(3, "/dev/null: expected a regular file, got a device; name a file");
     place.write("empty.json", "");
     place.run("inspect empty.json").fails(3, "empty.json");
     place.write("other.json", "{\"a\": 1}");

@@ -11,6 +11,9 @@ use rustix::fs::OFlags;
 /// Links that are followed in search of an open file's name; the kernel follows 40.
 const LINKS: usize = 40;
 
+/// What to do about something where a file of cuzk's own belongs.
+const OUR_PLACE: &str = "move it away or name another";
+
 /// What a path leads to, in words.
 pub fn kind(metadata: &Metadata) -> &'static str {
     match metadata.file_type() {
@@ -36,7 +39,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 pub fn open_regular_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     // Asked first, as opening some devices does something; and asked again of what was opened.
     match fs::metadata(path) {
-        Ok(found) if !found.is_file() => return Err(irregular(&found)),
+        Ok(found) if !found.is_file() => return Err(irregular(&found, OUR_PLACE)),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
@@ -44,7 +47,7 @@ pub fn open_regular_with(path: &Path, options: &mut OpenOptions) -> io::Result<F
     let file = options.custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
     match file.metadata()? {
         found if found.is_file() => Ok(file),
-        found => Err(irregular(&found)),
+        found => Err(irregular(&found, OUR_PLACE)),
     }
 }
 
@@ -57,7 +60,11 @@ pub fn open_input(path: &Path) -> io::Result<File> {
     if is_descriptor(path) {
         return File::open(path);
     }
-    open_regular(path)
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(irregular(&found, "what is in a folder is proved with `cuzk batch`")),
+        Ok(found) if !found.is_file() => Err(irregular(&found, "name a file, or hand it over as standard input")),
+        _ => open_regular(path),
+    }
 }
 
 /// Whether this is the name of an open file, such as `/dev/stdin`, `/dev/fd/63`, `/proc/self/fd/63` or a link to one.
@@ -75,8 +82,8 @@ pub fn is_descriptor(path: &Path) -> bool {
     false
 }
 
-fn irregular(found: &Metadata) -> io::Error {
-    io::Error::other(format!("expected a regular file, got {}; move it away or name another", kind(found)))
+fn irregular(found: &Metadata, advice: &str) -> io::Error {
+    io::Error::other(format!("expected a regular file, got {}; {advice}", kind(found)))
 }
 
 /// The content of a regular file that is expected to be small; nothing is read of a larger one.
