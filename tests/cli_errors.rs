@@ -49,7 +49,9 @@ fn bad_input_is_3() {
     place.run("prove no.json --dev-params").fails(3, "no.json");
     place.run("inspect no.json").fails(3, "no.json");
     place.run("inspect .").fails(3, "got a folder; what is in a folder is proved with `cuzk batch`");
-    place.run("verify /dev/null --c1 c1.json").fails(3, "/dev/null: expected a regular file, got a device; name a file");
+    place
+        .run("verify /dev/null --c1 c1.json")
+        .fails(3, "/dev/null: expected a regular file, got a device; name a file");
     place.write("empty.json", "");
     place.run("inspect empty.json").fails(3, "empty.json");
     place.write("other.json", "{\"a\": 1}");
@@ -76,7 +78,17 @@ fn a_changed_byte_in_the_c1_is_caught_before_the_parameters_are_opened() {
 #[test]
 fn missing_parameters_are_4_and_say_where_they_were_looked_for() {
     let place = with_sample();
-    place.run("prove c1.json --params nowhere").fails(4, "nowhere");
+    let run = place.run("prove c1.json --params nowhere");
+    run.fails(4, ".vk (--params): no such file");
+    run.fails(4, "`lotus fetch-params 2KiB`");
+    run.fails(4, "or make development parameters with `cuzk params generate --sector-size 2KiB` and pass --dev-params");
+    place.run("sample --sector-size 32GiB -o large.json").ok();
+    let run = place.run("prove large.json --no-check-c1 --params nowhere");
+    run.fails(4, "`lotus fetch-params 32GiB`");
+    assert!(!run.stderr.contains("development"), "{}", run.stderr);
+    fs::remove_file(place.path("large.json")).unwrap();
+    place.run("params check --params nowhere").fails(4, "nowhere (--params)");
+    place.run("params check --params .").fails(4, "no .params files in this folder; `lotus fetch-params");
     let mut command = place.command(["prove", "c1.json"]);
     command.env("FIL_PROOFS_PARAMETER_CACHE", place.path("cache"));
     common::finish(command, b"").fails(4, "FIL_PROOFS_PARAMETER_CACHE");

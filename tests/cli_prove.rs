@@ -231,7 +231,8 @@ fn proof_files_of_a_hostile_size_are_refused_before_they_are_decoded() {
     // Sparse: an attempt to read it all would be noticed.
     let huge = own.write("huge.raw", b"");
     std::fs::File::options().write(true).open(huge).unwrap().set_len(1 << 40).unwrap();
-    run_dev(&own, &format!("verify huge.raw --c1 {c1}"), b"").fails(3, "huge.raw: no proof file, which has at most 65536 bytes");
+    run_dev(&own, &format!("verify huge.raw --c1 {c1}"), b"")
+        .fails(3, "huge.raw: no proof file, which has at most 65536 bytes");
 }
 
 #[test]

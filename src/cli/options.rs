@@ -423,9 +423,9 @@ fn read_options(sector: &SectorArgs) -> ReadOptions {
 fn parameters(args: FolderArgs, recheck: bool, environment: &Environment) -> Result<Source> {
     let (folder, folder_source) = match (args.params, args.dev_params, &environment.parameter_cache) {
         (Some(folder), ..) => (folder, "--params"),
-        (None, true, _) => (development_folder(environment)?, "default of development parameters"),
+        (None, true, _) => (development_folder(environment)?, "the default folder of development parameters"),
         (None, false, Some(folder)) => (folder.clone(), "FIL_PROOFS_PARAMETER_CACHE"),
-        (None, false, None) => (PathBuf::from(OFFICIAL_FOLDER), "default"),
+        (None, false, None) => (PathBuf::from(OFFICIAL_FOLDER), "the default folder"),
     };
     let lookup = Lookup { folder, folder_source: folder_source.into(), recheck };
     let verdicts = environment.cache_home.as_ref().map(|home| home.join("cuzk/parameter-digests.json"));
@@ -507,9 +507,9 @@ mod tests {
         let of = |folder: &str, source: &str| (folder.to_owned(), source.to_owned());
         assert_eq!(folder("cuzk prove x --params /p", &cache), of("/p", "--params"));
         assert_eq!(folder("cuzk prove x", &cache), of("/cache", "FIL_PROOFS_PARAMETER_CACHE"));
-        assert_eq!(folder("cuzk prove x", &home()), of(OFFICIAL_FOLDER, "default"));
+        assert_eq!(folder("cuzk prove x", &home()), of(OFFICIAL_FOLDER, "the default folder"));
         // Development parameters never go where official ones are kept.
-        let own = of("/home/cuzk/development-parameters", "default of development parameters");
+        let own = of("/home/cuzk/development-parameters", "the default folder of development parameters");
         assert_eq!(folder("cuzk prove x --dev-params", &cache), own);
         assert_eq!(task("cuzk prove x --dev-params", &Environment::default()).unwrap_err().fault(), Fault::Usage);
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::job::Compiled;
+use crate::circuit::proof_type::sector_size_name;
 use crate::circuit::PoRep;
 use crate::constraints::cache::{self, Kept};
 use crate::error::{Fault, Result};
@@ -12,11 +13,8 @@ use crate::groth16::Circuit;
 use crate::report::{Progress, Task, Unit};
 use crate::srs::generate::{generate, Request};
 use crate::srs::progress::{self, Stage};
-use crate::srs::{self, Lookup, OpenedVk, Origin, Srs};
+use crate::srs::{self, Lookup, OpenedVk, Origin, Srs, LARGEST_DEVELOPMENT};
 use crate::witness::porep::Generator;
-
-/// Bytes of the largest sector that development parameters are made for: those of 32 GiB take 45 GiB.
-const LARGEST_DEVELOPMENT: u64 = 512 << 20;
 
 /// Which parameters to use.
 #[derive(Clone, Debug)]
@@ -135,8 +133,9 @@ pub fn ensure_development(folder: &Path, folder_source: &str, porep: &PoRep, pro
         fail!(
             Fault::Usage,
             "development parameters are for test sectors of 2KiB, 8MiB and 512MiB; {:?} needs the official ones: fetch them with \
-             `lotus fetch-params`, and name their folder with --params",
-            porep.proof()
+             `lotus fetch-params {}`, and name their folder with --params",
+            porep.proof(),
+            sector_size_name(porep.sector_bytes())
         );
     }
     let request =

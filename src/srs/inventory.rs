@@ -177,7 +177,7 @@ pub(super) fn check_listed(
     verdicts: Option<&Path>,
     report: &Report,
 ) -> Result<Vec<Checked>> {
-    let place = || format!("{} (from {source})", target.display());
+    let place = || format!("{} ({source})", target.display());
     let is_folder = fs::metadata(target).or_fault(Fault::Parameters, place)?.is_dir();
     let folder = match target.parent() {
         _ if is_folder => target,
@@ -190,7 +190,11 @@ pub(super) fn check_listed(
         false => vec![target.to_path_buf()],
     };
     if paths.is_empty() {
-        fail!(Fault::Parameters, "{}: no .params files in this folder", place());
+        fail!(
+            Fault::Parameters,
+            "{}: no .params files in this folder; `lotus fetch-params 32GiB` fetches those of that sector size, for example",
+            place()
+        );
     }
     let check_one = |path: PathBuf| {
         let Some(identity) = identity_of(&path) else {
@@ -220,7 +224,7 @@ fn sound(
 
 /// Names of the `.params` files in the lookup's folder, sorted.
 fn names_in(lookup: &Lookup) -> Result<Vec<String>> {
-    let cannot = || format!("{} (folder from {}): cannot be read", lookup.folder.display(), lookup.folder_source);
+    let cannot = || format!("{} ({}): cannot be read", lookup.folder.display(), lookup.folder_source);
     let entries = match fs::read_dir(&lookup.folder) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.or_fault(Fault::Parameters, cannot)?,

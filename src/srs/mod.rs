@@ -38,6 +38,9 @@ use verdicts::{Key, Known};
 
 pub use verifying_key::{open_vk, OpenedVk};
 
+/// Bytes of the largest sector that development parameters are made for: those of 32 GiB take 45 GiB.
+pub const LARGEST_DEVELOPMENT: u64 = 512 << 20;
+
 /// Where parameters come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -71,7 +74,7 @@ impl Lookup {
     /// Path of one of a circuit's files, and the path with its origin for messages.
     pub(crate) fn place(&self, name: &str) -> (PathBuf, String) {
         let path = self.folder.join(name);
-        let place = format!("{} (folder from {})", path.display(), self.folder_source);
+        let place = format!("{} ({})", path.display(), self.folder_source);
         (path, place)
     }
 }
@@ -199,7 +202,7 @@ fn open_listed(
     let file = open_file(&path, &place, catalogue, &identity.params)?;
     let stamp = Key::now(&file, &path)?;
     let map = map(&file, &path)?;
-    let layout = Layout::parse(&map, &path).map_err(|e| e.context(format!("folder from {}", lookup.folder_source)))?;
+    let layout = Layout::parse(&map, &path).map_err(|e| e.context(lookup.folder_source.clone()))?;
     let key = verifying_key::open_listed(catalogue, identity, lookup)?;
     if map[layout.vk_range()] != key.bytes {
         fail!(
@@ -234,12 +237,20 @@ fn open_file(path: &Path, place: &str, catalogue: &Catalogue, name: &str) -> Res
             if development::expected_origin(path) == Origin::Development {
                 fail!(Fault::Parameters, "{place}: no such file; make it with `cuzk params generate`");
             }
-            let size = catalogue.get(name).map_or("of its sector size".into(), |f| sector_size_name(f.sector_bytes));
+            let bytes = catalogue.get(name).map(|file| file.sector_bytes);
+            let size = bytes.map_or("SIZE".into(), sector_size_name);
+            let or_make = match bytes {
+                Some(bytes) if bytes <= LARGEST_DEVELOPMENT => {
+                    format!(
+                        "; or make development parameters with `cuzk params generate --sector-size {size}` and pass --dev-params"
+                    )
+                }
+                _ => String::new(),
+            };
             fail!(
                 Fault::Parameters,
-                "{place}: no such file; fetch the official parameters ({size}) with `lotus fetch-params` or `curio \
-                 fetch-params`, name their folder with --params or FIL_PROOFS_PARAMETER_CACHE, or, for a test sector, \
-                 make development parameters with `cuzk params generate`"
+                "{place}: no such file; fetch the official parameters with `lotus fetch-params {size}` or `curio fetch-params \
+                 {size}`, and name their folder with --params or FIL_PROOFS_PARAMETER_CACHE{or_make}"
             )
         }
         Err(e) => Err(e).or_fault(Fault::Parameters, || format!("{place}: cannot be opened")),

@@ -210,7 +210,7 @@ fn damaged_and_missing_files_are_refused() {
     fs::remove_file(&params).unwrap();
     let message = refusal(&catalogue, off.path());
     assert!(
-        message.contains("no such file") && message.contains("from --params") && message.contains("2KiB"),
+        message.contains("no such file") && message.contains("(--params)") && message.contains("2KiB"),
         "{message}"
     );
 }
@@ -295,7 +295,7 @@ fn check_looks_at_every_point_when_asked() {
 
     let error =
         |target: &Path| check_listed(Catalogue::official(), target, "--params", false, None, &silent).unwrap_err();
-    assert!(error(&folder.path().join("none")).to_string().contains("from --params"));
+    assert!(error(&folder.path().join("none")).to_string().contains("(--params)"));
     assert!(error(&folder.path().join(&names.vk)).to_string().contains("ends in .params"));
     assert!(error(tempfile::tempdir().unwrap().path()).to_string().contains("no .params files"));
 }
