@@ -82,6 +82,12 @@ impl Terminal {
     }
 }
 
+/// Prints where a result is that is complete by now.
+pub fn print_place(place: &str) -> Result<()> {
+    print(&format!("{place}\n"))
+        .map_err(|e| e.context(format!("{place} is complete, and its name could not be printed")))
+}
+
 /// Prints text for a reader. One who has read enough (`| head -1`) closes the pipe: that is success.
 pub fn print(text: &str) -> Result<()> {
     match stdout::write(text.as_bytes()) {

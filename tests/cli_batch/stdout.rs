@@ -56,6 +56,9 @@ fn a_result_without_standard_output_is_an_error_before_the_work() {
     }
     let full = run(&folder, ">/dev/full", &commands[0]);
     full.fails(7, "standard output: No space left");
+    let full = run(&folder, ">/dev/full", &folder.bare(&format!("{prove} -o q.json")));
+    full.fails(7, "q.json is complete, and its name could not be printed: standard output: No space left");
+    folder.verify("q.json", "in/0.json");
 }
 
 #[test]

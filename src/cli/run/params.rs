@@ -77,5 +77,5 @@ pub fn generate(source: &Source, proof: SealProof, terminal: &Terminal) -> Resul
     let path = ensure_development(&source.lookup.folder, &source.lookup.folder_source, &porep, &progress)?;
     source.open(&porep, &progress)?;
     terminal.warn_of_development();
-    terminal::print(&format!("{}\n", path.display()))
+    terminal::print_place(&path.display().to_string())
 }

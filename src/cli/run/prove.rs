@@ -146,7 +146,7 @@ fn report(format: TimingsFormat, table: &str, mut object: Value, sink: &Sink, te
             terminal.requested(&text);
             Ok(())
         }
-        (_, Some(name)) => terminal::print(&format!("{name}\n")),
+        (_, Some(name)) => terminal::print_place(&name),
         (_, None) => Ok(()),
     }
 }

@@ -23,7 +23,7 @@ pub fn run(options: &Sample, terminal: &Terminal) -> Result<()> {
     note(options, terminal);
     match &options.destination {
         Destination::Stdout => Ok(()),
-        Destination::File { path, .. } => terminal::print(&format!("{}\n", path.display())),
+        Destination::File { path, .. } => terminal::print_place(&path.display().to_string()),
     }
 }
 
