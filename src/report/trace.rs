@@ -12,7 +12,7 @@ const PROCESS: u64 = 1;
 const WORKERS: u64 = 10_000;
 
 /// The trace as the text of one JSON object, one event a line: names for the lanes, then a complete event (`X`) for each
-/// span, category `work` with file and partition (both counted from 1), or `wait`. Times are in microseconds.
+/// span, category `work` with the file's place (counted from 1) and the partition (from 0), or `wait`. Times are in microseconds.
 pub fn text(snapshot: &Snapshot) -> String {
     let names = snapshot.names();
     let lanes = Usages::new(snapshot).0;
@@ -46,7 +46,7 @@ fn event(span: &Span, names: &Names) -> Value {
     let (name, category, args) = match span.activity {
         Activity::Work { job, partition } => {
             let file = visible(&names.get(job));
-            let args = json!({"file": file, "place": job + 1, "partition": partition.map(|k| k + 1)});
+            let args = json!({"file": file, "place": job + 1, "partition": partition});
             (work_name(file, partition), "work", args)
         }
         Activity::AwaitsInput => ("awaits input".to_owned(), "wait", json!({})),
@@ -65,10 +65,10 @@ fn event(span: &Span, names: &Names) -> Value {
     })
 }
 
-/// The file, with the partition (counted from 1) where the work is on one.
+/// The file, with the partition (counted from 0, as everywhere) where the work is on one.
 pub(super) fn work_name(file: String, partition: Option<usize>) -> String {
     match partition {
-        Some(k) => format!("{file} partition {}", k + 1),
+        Some(k) => format!("{file} partition {k}"),
         None => file,
     }
 }
@@ -111,8 +111,8 @@ mod tests {
         let spans = complete(&events);
         assert_eq!(spans.len(), snapshot.spans.len() + 1);
         let expected = json!({
-            "ph": "X", "pid": 1, "tid": named("device 0"), "name": "b.json partition 2", "cat": "work",
-            "ts": 16e6, "dur": 3e6, "args": {"file": "b.json", "place": 2, "partition": 2},
+            "ph": "X", "pid": 1, "tid": named("device 0"), "name": "b.json partition 1", "cat": "work",
+            "ts": 16e6, "dur": 3e6, "args": {"file": "b.json", "place": 2, "partition": 1},
         });
         assert!(spans.contains(&&expected));
         let last = spans.last().unwrap();

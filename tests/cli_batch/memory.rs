@@ -62,7 +62,7 @@ fn a_budget_without_room_for_one_partition_is_refused_with_the_figure() {
     let folder = Folder::new(1);
     let run = folder.run("--device cpu --memory 300MiB");
     run.fails(8, "0.json: a partition needs ");
-    assert!(!run.stderr.contains("through device"), "{}", run.stderr);
+    assert!(!run.stderr.contains("through the device"), "{}", run.stderr);
     // With so much more it begins, and with less it does not.
     let more = run.stderr.split("raise --memory by ").nth(1).and_then(|rest| rest.split(" MiB").next());
     let enough = 300 + more.and_then(|more| more.parse::<u64>().ok()).expect("a whole number of MiB");

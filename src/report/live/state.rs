@@ -7,7 +7,6 @@ use crate::report::batch::Counts;
 use crate::report::record::message_without_name;
 use crate::report::spans::{Activity, FileRecord, Job, Lane, Outcome, Snapshot, Span, Stage};
 use crate::report::text::{shortened, visible};
-use crate::report::trace::lane_name;
 use crate::report::units::duration;
 use crate::report::Unit;
 
@@ -83,16 +82,10 @@ impl State {
         let wall = span.end.saturating_sub(span.start);
         self.on_device = (self.on_device.0 + wall, self.on_device.1 + 1);
         self.devices.insert(span.lane.worker);
-        let wall = duration(wall);
-        Some(format!("{}: partition {} through {} in {wall}", self.name(job), self.place(job, k), lane_name(span.lane)))
-    }
-
-    /// `3 of 10`, or `3` where the number is not known.
-    fn place(&self, job: usize, partition: usize) -> String {
-        match self.jobs.get(&job).and_then(|known| known.partitions) {
-            Some(all) => format!("{} of {all}", partition + 1),
-            None => (partition + 1).to_string(),
-        }
+        let (name, wall, done) = (self.name(job), duration(wall), self.finished[&job].len());
+        let all = self.jobs.get(&job).and_then(|known| known.partitions);
+        let count = all.map_or(String::new(), |all| format!(" ({done} of {all})"));
+        Some(format!("{name}: partition {k} through the device in {wall}{count}"))
     }
 
     fn name(&self, job: usize) -> String {
@@ -220,7 +213,7 @@ impl State {
         let name = shortened(&self.name(job), NAME);
         let wall = format!(" ({})", seconds(self.now.saturating_sub(since)));
         match partition {
-            Some(k) => format!("{name} {}{wall}", self.place(job, k)),
+            Some(k) => format!("{name} partition {k}{wall}"),
             None => format!("{name}{wall}"),
         }
     }

@@ -90,7 +90,10 @@ fn each_event_is_a_line_in_order() {
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 9, "{text}");
     assert_eq!(lines[0], "a.json: started");
-    assert!(lines[2].starts_with("a.json: partition 2 of 2 through device 0 in "), "{text}");
+    assert!(
+        lines[2].starts_with("a.json: partition 1 through the device in ") && lines[2].ends_with(" (2 of 2)"),
+        "{text}"
+    );
     assert_eq!(lines[3], "a.json: proved, 2 partitions in 10.0 s (1 of 5 files)");
     assert_eq!(lines[4], "two\\nlines: skipped, proved before (2 of 5 files)");
     assert_eq!(lines[5], "e.json: same content as a.json, whose proof was copied (3 of 5 files)");
@@ -146,7 +149,7 @@ fn bars_show_the_batch_and_every_stage() {
     drop(running);
     let text = terminal.text();
     for part in
-        ["0 of 2 files, 0 partitions", "  synthesis            idle", "  device    3 queued   two\\nlines 5 of 10"]
+        ["0 of 2 files, 0 partitions", "  synthesis            idle", "  device    3 queued   two\\nlines partition 4"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -207,6 +210,6 @@ fn a_stages_line_tells_what_its_lanes_do() {
     ];
     state.learn(news);
     let line = state.stage_line(Stage::Synthesis);
-    assert_eq!(line.trim_start(), "a 2 of 2 (12 s), file 6 1 (0 s), 2 waiting for memory");
+    assert_eq!(line.trim_start(), "a partition 1 (12 s), file 6 partition 0 (0 s), 2 waiting for memory");
     assert_eq!(state.stage_line(Stage::Device).trim_start(), "idle");
 }

@@ -183,7 +183,7 @@ impl Picture<'_> {
     /// The partition, with its file where there is room.
     fn caption(&self, bar: &Bar, (y, height): (f64, f64)) -> String {
         let Some(Activity::Work { job, partition }) = bar.span.map(|span| span.activity) else { return String::new() };
-        let number = partition.map_or_else(String::new, |k| (k + 1).to_string());
+        let number = partition.map_or_else(String::new, |k| k.to_string());
         let room = ((bar.width - 6.0) / CHARACTER).max(0.0) as usize;
         let for_name = room.saturating_sub(number.len() + 1).min(30);
         let caption =
