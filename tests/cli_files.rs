@@ -49,7 +49,9 @@ fn samples_of_every_format_read_back_and_follow_their_seed() {
     let mut seen = Vec::new();
     for format in ["json", "wrapper", "proof-share", "bincode"] {
         let common = "--registered-proof StackedDrg2KiBV1 --miner t01234 --sector 7 --seed 3 --data random";
-        assert_eq!(place.run(&format!("sample {common} --format {format} -o {format}")).ok(), format!("{format}\n"));
+        let made = place.run(&format!("sample {common} --format {format} -o {format}"));
+        assert_eq!(made.ok(), format!("{format}\n"));
+        assert!(made.stderr.contains("of miner f01234, sector 7"), "as inspect and errors write it: {}", made.stderr);
         let known = "--registered-proof StackedDrg2KiBV1 --miner 1234 --sector 7";
         seen.push(description(&format!("inspect {format} --json {known}")));
     }

@@ -30,7 +30,7 @@ pub fn run(options: &Sample, terminal: &Terminal) -> Result<()> {
 fn note(options: &Sample, terminal: &Terminal) {
     let SampleOptions { miner, sector, .. } = options.sample;
     let what = if options.sealed { "sealed" } else { "fabricated: a test vector that proves nothing about storage" };
-    terminal.note(&format!("{:?} of miner t0{miner}, sector {sector}, {what}", options.proof));
+    terminal.note(&format!("{:?} of miner f0{miner}, sector {sector}, {what}", options.proof));
     if options.format == Format::Bincode {
         terminal.note(&format!("bincode carries no proof type: it may need --registered-proof {:?}", options.proof));
     }
