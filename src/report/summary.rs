@@ -47,10 +47,11 @@ impl BatchReport {
             parts.push(RECORDED.into());
         }
         if let Some(run) = self.wall {
-            if !self.usages.0.is_empty() {
+            // Where no partition went through a device there is nothing to be held back.
+            if self.device_partitions > 0 {
                 parts.push(self.lanes_table(run));
+                parts.push(self.run_lines(run));
             }
-            parts.push(self.run_lines(run));
         }
         parts.extend(self.failures());
         parts.join("\n")
@@ -101,9 +102,9 @@ impl BatchReport {
         columns(&rows)
     }
 
-    /// A row for each stage, and for each lane of a stage of several devices.
+    /// Shares of the run, and of the time from the first piece of work to the last: a row for each stage, and for each lane of a stage of several devices.
     fn lanes_table(&self, run: Duration) -> String {
-        let headings = ["stage", "lanes", "busy", "first to last", "no input", "no memory", "no output"];
+        let headings = ["stage", "lanes", "busy", "while active", "waits: input", "memory", "next stage"];
         let mut rows = vec![headings.map(str::to_owned).to_vec()];
         for (stage, usage) in self.usages.stages() {
             rows.push(usage_row(stage.name().to_owned(), &usage, run));
@@ -228,12 +229,12 @@ b.json   failed         10.0 s
 total   2 files      2  20.0 s  500 ms     4.00 s  3.50 s  250 ms
 files: 1 proved, 1 failed
 
-stage      lanes  busy  first to last  no input  no memory  no output
-read           1  10 %          100 %       0 %        0 %        0 %
-synthesis      1  45 %           69 %       0 %       10 %       10 %
-device         1  75 %          100 %      20 %        0 %        0 %
-assembly       1   2 %          100 %       0 %        0 %        0 %
-write          1   0 %          100 %       0 %        0 %        0 %
+stage      lanes  busy  while active  waits: input  memory  next stage
+read           1  10 %         100 %           0 %     0 %         0 %
+synthesis      1  45 %          69 %           0 %    10 %        10 %
+device         1  75 %         100 %          20 %     0 %         0 %
+assembly       1   2 %         100 %           0 %     0 %         0 %
+write          1   0 %         100 %           0 %     0 %         0 %
 
 throughput: 180 files/h, 720 partitions/h
 peak memory: anonymous 3.00 GiB, mapped file pages 1.00 MiB
@@ -248,9 +249,7 @@ held back by the device: busy 75 % of the time
     #[test]
     fn no_files_make_a_short_table() {
         let table = BatchReport::new(&Snapshot::default(), &Memory::default()).table();
-        assert!(table.contains("files: none\n"), "{table}");
-        assert!(table.contains("throughput: unknown files/h, unknown partitions/h"), "{table}");
-        assert!(table.ends_with("held back by nothing: no work was done\n"), "{table}");
+        assert!(table.ends_with("files: none\n"), "{table}");
     }
 
     #[test]

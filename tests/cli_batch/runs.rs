@@ -33,6 +33,8 @@ fn every_file_is_proved_under_its_name_and_a_second_run_proves_nothing() {
     let second = folder.run("--device simulator:30");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     assert_eq!(second.ok(), first.text());
+    // There is no pipeline to tell of.
+    assert!(second.stderr.contains("files: 4 skipped") && !second.stderr.contains("held back"), "{}", second.stderr);
     assert_eq!(folder.journal(), journal);
     assert_eq!((folder.proofs(), folder.modified("out/sub/deep/3.proof.json")), (before, deep));
 }
