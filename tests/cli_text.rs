@@ -22,7 +22,11 @@ fn help_lists_subcommands_exit_codes_and_environment() {
     }
     assert!(text.contains("FIL_PROOFS_PARAMETER_CACHE"));
     assert!(help.stderr.is_empty());
-    assert!(place.run("prove --help").ok().contains("--dev-params"));
+    let help = place.run("prove --help");
+    let (own, global) = help.ok().split_once("\nGlobal options:\n").expect("a heading of their own");
+    assert!(own.contains("--dev-params") && !own.contains("--quiet") && global.contains("--threads"), "{own}");
+    let help = place.run("params generate --help");
+    assert!(help.ok().contains("2KiB, 8MiB or 512MiB") && !help.text().contains("32GiB"), "{}", help.text());
     assert!(place.run("--version").ok().starts_with("cuzk "));
 }
 

@@ -16,15 +16,24 @@ use crate::error::Fault;
 /// More threads than any machine has cores.
 const MAX_THREADS: i64 = 4096;
 
+/// What every command takes comes last in its help.
+const GLOBAL: &str = "Global options";
+
 /// Proves Filecoin PoRep C2: one C1 file in, one verified Groth16 proof out.
 #[derive(Debug, Parser)]
 #[command(name = "cuzk", version, after_help = after_help(), arg_required_else_help = true)]
 pub struct Args {
     /// Worker threads [default: one per CPU core]
-    #[arg(long, global = true, value_name = "N", value_parser = value_parser!(u16).range(1..=MAX_THREADS))]
+    #[arg(
+        long,
+        global = true,
+        help_heading = GLOBAL,
+        value_name = "N",
+        value_parser = value_parser!(u16).range(1..=MAX_THREADS)
+    )]
     pub threads: Option<u16>,
     /// No notes, bars or tables on standard error; warnings and errors stay
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = GLOBAL)]
     pub quiet: bool,
     #[command(subcommand)]
     pub command: Command,
@@ -282,7 +291,7 @@ pub enum ParamsCommand {
     /// Generate development parameters: proofs made with them prove nothing
     Generate {
         /// Sector size: 2KiB, 8MiB or 512MiB
-        #[arg(long, value_enum, ignore_case = true, value_name = "SIZE")]
+        #[arg(long, value_enum, ignore_case = true, value_name = "SIZE", hide_possible_values = true)]
         sector_size: SectorSize,
         /// A folder of their own [default: cuzk/development-parameters in the user's data folder]
         #[arg(long, value_name = "DIR")]
