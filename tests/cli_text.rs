@@ -81,6 +81,13 @@ fn manual_pages_for_the_command_and_its_subcommands() {
     let page = place.run("man params generate");
     assert!(page.ok().contains(".TH cuzk-params-generate 1"), "{}", page.text());
     assert!(page.text().contains("sector\\-size"));
+    for part in
+        [".SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\nsuccess\n", ".SH ENVIRONMENT\n.TP\n\\fBFIL_PROOFS_PARAMETER_CACHE\\fR\n"]
+    {
+        assert!(page.text().contains(part), "{part:?} in {}", page.text());
+    }
+    let main = place.run("man");
+    assert!(!main.ok().contains("EXTRA") && main.text().contains("EXIT STATUS"), "{}", main.text());
 }
 
 #[test]

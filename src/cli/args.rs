@@ -414,21 +414,26 @@ pub enum DataArg {
     Random,
 }
 
+/// The variables that something reads, with what for; those of Slurm and Kubernetes are told with `--shard`.
+pub const ENVIRONMENT: [(&str, &str); 6] = [
+    ("FIL_PROOFS_PARAMETER_CACHE", "folder of official parameters, where --params is not given"),
+    ("XDG_DATA_HOME", "development parameters are kept under it [~/.local/share]"),
+    ("CUZK_CACHE", "circuits' constraints are kept in it, where --cache is not given"),
+    ("XDG_CACHE_HOME", "or under it, with digests of parameter files [~/.cache]"),
+    ("CUZK_LIBCUDA", "path of the CUDA driver library to use"),
+    ("NO_COLOR", "no colour"),
+];
+
 /// Exit codes and environment, shown under `--help`.
 fn after_help() -> String {
     let mut text = String::from("Exit codes:\n    0  success\n");
     for (_, code, meaning) in Fault::TABLE {
         text.push_str(&format!("  {code:>3}  {meaning}\n"));
     }
-    text.push_str(
-        "\nEnvironment:\n  \
-         FIL_PROOFS_PARAMETER_CACHE  folder of official parameters, where --params is not given\n  \
-         XDG_DATA_HOME               development parameters are kept under it [~/.local/share]\n  \
-         CUZK_CACHE                  circuits' constraints are kept in it, where --cache is not given\n  \
-         XDG_CACHE_HOME              or under it, with digests of parameter files [~/.cache]\n  \
-         CUZK_LIBCUDA                path of the CUDA driver library to use\n  \
-         NO_COLOR                    no colour",
-    );
+    text.push_str("\nEnvironment:");
+    for (name, meaning) in ENVIRONMENT {
+        text.push_str(&format!("\n  {name:<26}  {meaning}"));
+    }
     text
 }
 

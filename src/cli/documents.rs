@@ -3,6 +3,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
+use super::args::ENVIRONMENT;
 use super::{terminal, Args};
 use crate::error::{Error, Fault, OrFault, Result};
 
@@ -27,8 +28,19 @@ pub fn man(path: &[String]) -> Result<()> {
     // The full name has spaces; a manual page's name has dashes.
     let title = ["cuzk"].into_iter().chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
     let mut page = Vec::new();
-    clap_mangen::Man::new(command.clone().name(title))
+    // What stands under `--help` would be one section of running text; manual pages have sections for it.
+    clap_mangen::Man::new(command.clone().name(title).after_help(None))
         .render(&mut page)
         .or_fault(Fault::Internal, || "rendering the manual page".into())?;
-    terminal::print(&String::from_utf8_lossy(&page))
+    terminal::print(&(String::from_utf8_lossy(&page) + exit_status().as_str() + environment().as_str()))
+}
+
+fn exit_status() -> String {
+    let codes = Fault::TABLE.iter().map(|(_, code, meaning)| format!(".TP\n\\fB{code}\\fR\n{meaning}\n"));
+    format!(".SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\nsuccess\n{}", codes.collect::<String>())
+}
+
+fn environment() -> String {
+    let variables = ENVIRONMENT.iter().map(|(name, meaning)| format!(".TP\n\\fB{name}\\fR\n{meaning}\n"));
+    format!(".SH ENVIRONMENT\n{}", variables.collect::<String>())
 }
