@@ -60,8 +60,10 @@ pub struct Prepared<'a> {
     proofs: Vec<PathBuf>,
     journal: Journal,
     writer: Writer,
-    /// What the user should know: what was left out, journal lines that make no sense.
+    /// What is good to know: what was left out, and what was removed.
     pub notes: Vec<String>,
+    /// What the user should look at: journal lines that make no sense.
+    pub warnings: Vec<String>,
     /// What could not be looked at; each counts as a failed file.
     problems: Vec<(String, String)>,
 }
@@ -91,13 +93,13 @@ impl<'a> Prepared<'a> {
         let proofs = proof_names(&found.files, settings.format);
         removed += leftovers_below(&settings.out, &proofs);
         let mut notes = found.notes;
-        notes.extend(journal.complaints.iter().cloned());
+        let warnings = journal.complaints.clone();
         if removed > 0 {
             notes.push(format!("{out}: {removed} temporary files of runs that were killed removed"));
         }
         let problem = |p: super::walk::Problem| (display_name(&p.relative), p.message);
         let problems = found.problems.into_iter().map(problem).collect();
-        Ok(Self { settings, lock, inputs: found.files, proofs, journal, writer, notes, problems })
+        Ok(Self { settings, lock, inputs: found.files, proofs, journal, writer, notes, warnings, problems })
     }
 
     /// Is this path one of the C1 files, of their proofs, or of the journals and locks?

@@ -93,7 +93,9 @@ fn an_output_folder_inside_the_input_folder_is_no_input() {
     }
     // And beside the C1 files themselves.
     for _ in 0..2 {
-        assert_eq!(folder.run("-o in").ok().lines().count(), 2);
+        let run = folder.run("-o in");
+        assert_eq!(run.ok().lines().count(), 2);
+        assert!(!run.stderr.contains("warning: in: "), "no news: {}", run.stderr);
     }
     folder.verify("in/0.proof.json", "in/0.json");
 }

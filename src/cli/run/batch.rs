@@ -26,7 +26,8 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     let memory = MemorySampler::start();
     let prepared = Prepared::new(&options.settings, &STOP, &|message| terminal.note(message))?;
     check_reports(options, &prepared)?;
-    prepared.notes.iter().for_each(|note| terminal.warn(note));
+    prepared.notes.iter().for_each(|note| terminal.note(note));
+    prepared.warnings.iter().for_each(|warning| terminal.warn(warning));
     let machine = Machine::start(&options.work, threads, &options.settings.parameters)?;
     let recorder = Arc::new(Recorder::default());
     let mut live = Live::new(terminal.live_mode(), recorder.clone(), prepared.files());
