@@ -148,7 +148,9 @@ fn files_with_the_right_names_do_not_pass_for_generated_ones() {
     place.run("params generate --sector-size 2KiB --params damaged").fails(4, "its digest is");
 
     let line = format!("params generate --sector-size 2KiB --params {}", dev_params().display());
-    assert!(place.run(&line).ok().ends_with(".params\n"));
+    let again = place.run(&line);
+    assert!(again.ok().ends_with(".params\n"));
+    assert!(again.stderr.contains(".params: was there already"), "{}", again.stderr);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::error::{Fault, Result};
 use crate::fail;
 use crate::groth16::Circuit;
 use crate::report::{Progress, Task, Unit};
-use crate::srs::generate::{generate, Request};
+use crate::srs::generate::{generate, Generated, Request};
 use crate::srs::progress::{self, Stage};
 use crate::srs::{self, Lookup, OpenedVk, Origin, Srs, LARGEST_DEVELOPMENT};
 use crate::witness::porep::Generator;
@@ -120,14 +120,14 @@ impl Source {
     }
 }
 
-/// Generates the development parameters of `porep`'s circuit in `folder`, unless they are there; the .params file's path.
+/// Generates the development parameters of `porep`'s circuit in `folder`, unless they are there.
 /// `folder_source` says where the folder's path came from. Of a .params that is there its length is looked at, not its digest:
 /// [`Source::open`] does that.
 ///
 /// # Errors
 /// `Usage`: the sector is no test sector, or the folder holds parameters and is not marked. `Parameters`: the folder holds a
 /// .params file of this name that was not generated. `Output`: the folder cannot be written, or is too small.
-pub fn ensure_development(folder: &Path, folder_source: &str, porep: &PoRep, progress: &Progress) -> Result<PathBuf> {
+pub fn ensure_development(folder: &Path, folder_source: &str, porep: &PoRep, progress: &Progress) -> Result<Generated> {
     let identity = porep.identity();
     if porep.sector_bytes() > LARGEST_DEVELOPMENT {
         fail!(
@@ -141,7 +141,7 @@ pub fn ensure_development(folder: &Path, folder_source: &str, porep: &PoRep, pro
     let request =
         Request { identity: &identity, sector_bytes: porep.sector_bytes(), folder, folder_source, seed: None };
     let meter = Meter::new(progress);
-    Ok(generate(&request, porep.blank(), &|event| meter.report(event))?.path)
+    generate(&request, porep.blank(), &|event| meter.report(event))
 }
 
 /// Shows what long work on parameter files reports: a task for each stage that counts something, a line for the others.

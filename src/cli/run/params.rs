@@ -8,6 +8,7 @@ use crate::cli::{terminal, Terminal};
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::pipeline::parameters::{ensure_development, Meter, Source};
 use crate::report::Unit;
+use crate::srs::generate::Generated;
 use crate::srs::inventory::{self, Entry};
 use crate::srs::Origin;
 
@@ -74,8 +75,12 @@ pub fn check(source: &Source, proof: Option<SealProof>, full: bool, terminal: &T
 /// `cuzk params generate`. What was there before is checked like anything that a proof is to be made with.
 pub fn generate(source: &Source, proof: SealProof, terminal: &Terminal) -> Result<()> {
     let (porep, progress) = (PoRep::new(proof)?, terminal.progress());
-    let path = ensure_development(&source.lookup.folder, &source.lookup.folder_source, &porep, &progress)?;
+    let Generated { path, reused, .. } =
+        ensure_development(&source.lookup.folder, &source.lookup.folder_source, &porep, &progress)?;
     source.open(&porep, &progress)?;
+    if reused {
+        terminal.note(&format!("{}: was there already; it is whole", path.display()));
+    }
     terminal.warn_of_development();
     terminal::print_place(&path.display().to_string())
 }
