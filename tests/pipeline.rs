@@ -190,7 +190,8 @@ fn a_stop_ends_every_job() {
     let files = (1..=6).map(sample).collect();
     let desk = Memory { files, stop_after_first: Some(&STOP), ..Memory::default() };
     let settings = Settings {
-        devices: vec![Device::Simulator { delay: Duration::from_millis(200), synthesis: false }],
+        // Long beside the verification of a proof, on a loaded machine too.
+        devices: vec![Device::Simulator { delay: Duration::from_secs(1), synthesis: false }],
         ..Settings::default()
     };
     run(&desk, &settings, &STOP);

@@ -20,7 +20,7 @@ pub use journal::{Entry, Journal, Outcome, Writer};
 pub use lock::{Lock, LockOptions};
 pub use names::proof_names;
 pub use read::read_stable;
-pub use run::{records, Means, Prepared, Settings};
+pub use run::{records, Means, Prepared, Records, Settings};
 pub use shard::{Shard, ShardEnvironment};
 pub use text::display_name;
 pub use walk::{walk, Input, Walk};

@@ -1,5 +1,6 @@
 //! A batch: every C1 file of a folder through the pipeline, each proof beside a journal line that says what it is.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,8 +75,11 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// `Input`: no files. `Output`: the folder cannot be written, or another run is at work in it.
     pub fn new(settings: &'a Settings, stop: &Stop, say: &dyn Fn(&str)) -> Result<Self> {
+        let said = Cell::new(false);
         let waiting = |message: &str| {
-            say(message);
+            if !said.replace(true) {
+                say(&format!("{message}; waiting"));
+            }
             if stop.is_requested() {
                 crate::fail!(Fault::Interrupted, "stopped while waiting: {message}");
             }
@@ -83,6 +87,10 @@ impl<'a> Prepared<'a> {
         };
         let options =
             LockOptions { wait: settings.wait.then_some(&waiting as lock::Waiting<'_>), ..LockOptions::default() };
+        if !settings.out.exists() {
+            // A mistyped input folder leaves no output folder.
+            walk(&settings.input, &[])?;
+        }
         let lock = Lock::acquire(&settings.out, settings.shard, &options)?;
         let out = display_name(&settings.out);
         let mut removed =
@@ -189,15 +197,24 @@ fn unreadable(job: usize, name: String, message: String) -> FileRecord {
     }
 }
 
+/// What a folder's journals hold.
+pub struct Records {
+    /// By shard, in the order of their names.
+    pub shards: Vec<(String, Vec<FileRecord>)>,
+    /// What makes no sense in them.
+    pub complaints: Vec<String>,
+}
+
 /// The journals of a folder as records, shard by shard, for a report.
 ///
 /// # Errors
 /// Those of [`Journal::load`].
-pub fn records(out: &Path) -> Result<Vec<(String, Vec<FileRecord>)>> {
-    let journal = Journal::load(out)?;
+pub fn records(out: &Path) -> Result<Records> {
+    let mut journal = Journal::load(out)?;
+    let complaints = std::mem::take(&mut journal.complaints);
     let mut shards: BTreeMap<String, Vec<FileRecord>> = BTreeMap::new();
     for (i, entry) in journal.latest().into_iter().enumerate() {
         shards.entry(entry.shard.clone()).or_default().push(entry.record(i));
     }
-    Ok(shards.into_iter().collect())
+    Ok(Records { shards: shards.into_iter().collect(), complaints })
 }

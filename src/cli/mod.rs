@@ -68,7 +68,7 @@ pub fn run(options: Options, terminal: &Terminal) -> Result<()> {
     match options.task {
         Task::Prove(options) => run::prove::run(&options, threads, terminal),
         Task::Batch(options) => run::batch::run(&options, threads, terminal),
-        Task::Report { folder, json } => run::report::run(&folder, json),
+        Task::Report { folder, json } => run::report::run(&folder, json, terminal),
         Task::Verify(options) => run::verify::run(&options, terminal),
         Task::Inspect(options) => run::inspect::run(&options),
         Task::Sample(options) => run::sample::run(&options, terminal),

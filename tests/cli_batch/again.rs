@@ -5,6 +5,7 @@ use std::io::Write;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::common::finish;
 use crate::folder::{c1, hash, Folder};
 
 /// Journal of a run over the whole folder.
@@ -102,6 +103,8 @@ fn a_torn_line_is_passed_over_and_others_are_named() {
     let run = folder.run("");
     run.ok();
     assert!(run.stderr.contains("not an entry"), "{}", run.stderr);
+    let report = finish(folder.place.command(["report", "out"]), b"");
+    assert!(report.ok().contains("files: 2 proved") && report.stderr.contains("not an entry"), "{}", report.stderr);
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn one_run_at_a_time_the_second_refuses_or_waits() {
     assert!(folder.names("out").iter().any(|name| name.starts_with("cuzk-lock.")));
     let waited = folder.run("--wait");
     assert_eq!(waited.ok().lines().count(), 4);
-    assert!(waited.stderr.contains("is being worked on by"), "{}", waited.stderr);
+    assert_eq!(waited.stderr.matches("is being worked on by").count(), 1, "{}", waited.stderr);
     assert!(first.wait().unwrap().success());
     assert_eq!(folder.proved().into_values().collect::<Vec<_>>(), [1, 1, 1, 1]);
     folder.assert_clean();

@@ -12,6 +12,7 @@ use crate::folder::{c1, Folder};
 fn an_empty_folder_and_what_is_no_folder_are_refused() {
     let folder = Folder::new(0);
     folder.run("").fails(3, "no C1 files under in");
+    assert_eq!(folder.names(""), ["in"], "no output folder for nothing");
     folder.put("x.json", 1);
     let batch = |input: &str| folder.bare(&format!("batch {input} -o out"));
     let refused = |input: &str, part: &str| crate::common::finish(batch(input), b"").fails(3, part);

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use crate::batch::{display_name, records};
-use crate::cli::terminal;
+use crate::batch::{display_name, records, Records};
+use crate::cli::{terminal, Terminal};
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::report::BatchReport;
 
-pub fn run(folder: &Path, json: bool) -> Result<()> {
-    let shards = records(folder)?;
+pub fn run(folder: &Path, json: bool, terminal: &Terminal) -> Result<()> {
+    let Records { shards, complaints } = records(folder)?;
+    complaints.iter().for_each(|complaint| terminal.warn(complaint));
     if shards.is_empty() {
         fail!(Fault::Input, "{}: no journal here; expected the output folder of a batch", display_name(folder));
     }
