@@ -141,7 +141,7 @@ fn an_existing_output_is_2_and_an_impossible_one_7_before_any_work() {
     // With --force the next thing that fails is looked at, and the file is still whole.
     place.run("prove c1.json --params nowhere --force").fails(4, "nowhere");
     assert_eq!(place.read("c1.proof.json"), b"mine");
-    place.run("prove c1.json --params nowhere -o no/proof.json").fails(7, "no");
+    place.run("prove c1.json --params nowhere -o no/proof.json").fails(7, "error: no: no such folder; make it");
     place.run("sample --sector-size 2KiB -o /dev/full").fails(7, "/dev/full");
 }
 

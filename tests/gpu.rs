@@ -51,6 +51,7 @@ fn without_a_library_cust_answers_no_device_and_the_report_names_the_path() {
     let lines = said(Path::new("/nonexistent/libcuda.so.1"), &[]);
     assert_eq!(lines[0], "init: NoDevice: \"CUDA_ERROR_NO_DEVICE\"");
     assert!(lines[1].starts_with("CUDA: no driver library: tried /nonexistent/libcuda.so.1 (from CUZK_LIBCUDA): "));
+    assert_eq!(lines[1].matches("/nonexistent/libcuda.so.1").count(), 1, "{lines:?}");
     assert!(lines[1].contains("No such file") && lines[1].ends_with("; correct or unset CUZK_LIBCUDA"), "{lines:?}");
     assert_eq!(lines[2..], [KERNELS]);
 }

@@ -84,6 +84,7 @@ impl Description {
             ("ticket", self.ticket.clone()),
             ("miner", self.miner.clone().unwrap_or_else(unknown)),
             ("sector", self.sector.map_or_else(unknown, |n| n.to_string())),
+            ("vanilla proofs", "not verified here; `cuzk prove` does before it proves".into()),
             ("parameters", self.parameters.clone()),
             ("verifying key", self.verifying_key.clone()),
         ]

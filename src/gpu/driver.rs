@@ -32,6 +32,9 @@ impl Driver {
         // SAFETY: loading runs the library's initialisers. It is the system's CUDA driver, or a library the user named to
         // stand for it: trusted like every other library that the dynamic linker loads for this process.
         let loaded = unsafe { Library::new(&path) }.map_err(|e| e.to_string());
+        // The linker begins with the name, as messages do that name it anyway.
+        let named = format!("{}: ", path.display());
+        let loaded = loaded.map_err(|reason| reason.strip_prefix(&named).map_or(reason.clone(), str::to_owned));
         let library = loaded.and_then(|library| match address(&library, c"cuInit".to_bytes_with_nul()) {
             Some(_) => Ok(library),
             None => Err("it has no cuInit, so it is not a CUDA driver".to_owned()),

@@ -51,6 +51,9 @@ impl Output {
             Err(e) => return Err(e).or_fault(Fault::Output, at),
         };
         let output = Self { path, kind };
+        if kind != Kind::Stream && !output.folder().exists() {
+            fail!(Fault::Output, "{}: no such folder; make it, or name another output", output.folder().display());
+        }
         if kind != Kind::Stream {
             drop(output.temporary()?);
         }

@@ -236,7 +236,12 @@ mod tests {
         let starts: Vec<_> = text.lines().map(|line| line.split(" in ").next().unwrap()).collect();
         assert_eq!(
             starts,
-            ["recording the circuit", "hashing parameters: 10 B", "hashing parameters: 10 B", "a note"],
+            [
+                "taking the constraints from the circuit",
+                "hashing parameters: 10 B",
+                "hashing parameters: 10 B",
+                "a note"
+            ],
             "{text}"
         );
     }

@@ -32,7 +32,7 @@ impl Stage {
             Self::Hashing => "hashing parameters",
             Self::Points => "checking points",
             Self::Waiting => "waiting for another process that generates the same parameters",
-            Self::Recording => "recording the circuit",
+            Self::Recording => "taking the constraints from the circuit",
             Self::Generating => "generating parameters",
         }
     }

@@ -19,13 +19,16 @@ pub fn run(json: bool) -> Result<()> {
     terminal::print(&(text + "\n"))
 }
 
-/// `driver_version` and `devices`, with null for what the driver does not tell; `unavailable` where there is no device.
+/// `driver_version` and `devices`, with null for what the driver does not tell; `unavailable` where there is no device; whether
+/// this build has kernels for one.
 fn cuda(report: &DeviceReport) -> Value {
     let version = report.driver_version.map(|(major, minor)| format!("{major}.{minor}"));
-    match &report.devices {
+    let mut cuda = match &report.devices {
         Ok(devices) => json!({ "driver_version": version, "devices": devices.iter().map(device).collect::<Vec<_>>() }),
         Err(reason) => json!({ "driver_version": version, "devices": [], "unavailable": reason.to_string() }),
-    }
+    };
+    cuda["kernels"] = false.into();
+    cuda
 }
 
 fn device(device: &Device) -> Value {

@@ -52,7 +52,8 @@ impl Run<'_> {
                 let (need, have) = (bytes(wanted), bytes(self.budget.total()));
                 let more = mebibytes(wanted - self.budget.total());
                 let message = format!(
-                    "{}: reading it takes {need}, and the budget has {have}; raise --memory by {more}",
+                    "{}: reading it takes {need}, and the budget (--memory, less what cuzk itself takes) has {have}; raise \
+                     --memory by {more}",
                     job.name
                 );
                 end(None, Ending::Failed(Error::new(Fault::Usage, message)));
@@ -133,8 +134,8 @@ impl Run<'_> {
         if need > self.budget.total() {
             fail!(
                 Fault::Usage,
-                "{}: a partition needs {} ({} for its witness, {} for the devices' work, {} for the file), and the budget has {}; \
-                 raise --memory by {}",
+                "{}: a partition needs {} ({} for its witness, {} for the devices' work, {} for the file), and the budget \
+                 (--memory, less what cuzk itself takes) has {}; raise --memory by {}",
                 file.job.name,
                 bytes(need),
                 bytes(file.witness_bytes()),

@@ -16,15 +16,18 @@ const NAME: usize = 36;
 
 /// The legend from `top` on, and where it ends.
 pub fn legend(snapshot: &Snapshot, top: f64) -> (String, f64) {
+    // Waits that are too short to be seen need no explanation.
+    let seen =
+        |wait: Activity| snapshot.all_spans().any(|s| s.activity == wait && s.end - s.start >= snapshot.now / 1000);
     let waits = [
-        ("url(#memory)", 14.0, "waits for memory"),
-        ("url(#output)", 14.0, "done, waits for the next stage to take it"),
-        ("#9a9a9a", 1.5, "waits for input from the stage before"),
+        (Activity::AwaitsMemory, "url(#memory)", 14.0, "waits for memory"),
+        (Activity::AwaitsOutput, "url(#output)", 14.0, "done, waits for the next stage to take it"),
+        (Activity::AwaitsInput, "#9a9a9a", 1.5, "waits for input from the stage before"),
     ];
     let column = (WIDTH - LEFT) / FILES_PER_LINE as f64;
     let at = |i: usize, y: f64| (LEFT + (i % FILES_PER_LINE) as f64 * column, y + (i / FILES_PER_LINE) as f64 * LINE);
     let mut text = String::new();
-    for (i, (fill, height, meaning)) in waits.into_iter().enumerate() {
+    for (i, (_, fill, height, meaning)) in waits.into_iter().filter(|(wait, ..)| seen(*wait)).enumerate() {
         text += &entry(at(i, top), fill, height, meaning);
     }
     let files = files(snapshot);

@@ -9,7 +9,7 @@ use bars::{bars, Bar, Paint};
 
 use super::axis;
 use super::lanes::{Usage, Usages};
-use super::spans::{Activity, Lane, Names, Snapshot, Span, Stage};
+use super::spans::{Activity, Lane, Names, Outcome, Snapshot, Span, Stage};
 use super::text::{percent, shortened, xml};
 use super::trace::{lane_name, work_name};
 use super::units::{count, duration};
@@ -81,9 +81,10 @@ fn heading(title: &str, summary: &str) -> String {
 
 fn summary(snapshot: &Snapshot, usages: &Usages) -> String {
     let partitions = snapshot.device_partitions().len();
+    let ended = snapshot.files.iter().filter(|file| file.outcome != Outcome::Unfinished).count();
     format!(
         "{} of {} ended, {} through devices in {}. Held back by {}",
-        count(snapshot.files.len() as f64),
+        count(ended as f64),
         super::Unit::Files.amount(snapshot.jobs.len().max(snapshot.files.len()) as u64),
         super::Unit::Partitions.amount(partitions as u64),
         duration(snapshot.now),

@@ -20,6 +20,16 @@ fn a_bar_for_each_piece_of_work_in_its_files_colour() {
 }
 
 #[test]
+fn files_that_were_stopped_have_not_ended_and_waits_that_nobody_sees_are_not_explained() {
+    let mut snapshot = two_files();
+    snapshot.files[1].outcome = Outcome::Unfinished;
+    snapshot.spans.retain(|span| span.activity != Activity::AwaitsMemory);
+    let svg = svg(&snapshot, "t");
+    assert!(svg.contains("1 of 2 files ended") && !svg.contains("waits for memory"), "{svg}");
+    assert!(svg.contains("waits for the next stage"), "{svg}");
+}
+
+#[test]
 fn an_empty_run_is_a_picture_too() {
     let svg = svg(&Snapshot::default(), "t");
     elements(&svg);
