@@ -10,7 +10,7 @@ use crate::folder::Folder;
 fn the_first_signal_finishes_what_is_on_the_device_and_the_next_run_continues() {
     for signal in ["-INT", "-TERM", "-HUP", "-USR1", "-USR2"] {
         let folder = Folder::new(5);
-        let mut run = Running::start(with_default_signals(&folder.command("--device simulator:0.6")));
+        let mut run = Running::start(with_default_signals(&folder.command("--device simulator:1.5")));
         run.wait_for("0.json: proved");
         // The second file is on the device now.
         sleep(Duration::from_millis(200));
