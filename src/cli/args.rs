@@ -84,6 +84,9 @@ pub struct ProveArgs {
     /// Skip filecoin's own verification of the vanilla proofs
     #[arg(long)]
     pub no_check_c1: bool,
+    /// Check every row of the circuit before any device work, and name the first that the witness does not satisfy
+    #[arg(long)]
+    pub check_witness: bool,
     /// Output file, or `-` for standard output [default: FILE with `.proof.FORMAT` as extension; `-` for standard input]
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
@@ -127,6 +130,9 @@ pub struct BatchArgs {
     /// Skip filecoin's own verification of the vanilla proofs
     #[arg(long)]
     pub no_check_c1: bool,
+    /// Check every row of the circuit before any device work, and name the first that the witness does not satisfy
+    #[arg(long)]
+    pub check_witness: bool,
     /// What to write: documents about the proofs, or the bare proofs
     #[arg(long, value_enum, default_value_t = ProofFormatArg::Json)]
     pub format: ProofFormatArg,

@@ -55,6 +55,7 @@ pub struct Prove {
     pub read: ReadOptions,
     pub parameters: Source,
     pub check_c1: bool,
+    pub check_witness: bool,
     pub destination: Destination,
     pub format: ProofFormat,
     pub timings: TimingsFormat,
@@ -241,6 +242,7 @@ fn prove(args: args::ProveArgs, environment: &Environment) -> Result<Prove> {
         read: read_options(&args.sector),
         parameters,
         check_c1: !args.no_check_c1,
+        check_witness: args.check_witness,
         destination,
         format,
         timings: match args.timings {
@@ -295,6 +297,7 @@ fn batch(args: args::BatchArgs, environment: &Environment) -> Result<Batch> {
             retry: args.retry,
             deadline: args.deadline,
             check_c1: !args.no_check_c1,
+            check_witness: args.check_witness,
             read: ReadOptions { proof: args.registered_proof, ..ReadOptions::default() },
             parameters,
         },

@@ -20,7 +20,7 @@ use crate::witness::CompactWitness;
 const SUM_BYTES: u64 = 256 << 20;
 
 /// Memory of a row's values of A and B in compact form. Two bytes, and what is wide in a PoRep circuit: 370 MB of 130 million rows.
-const ROW_BYTES: u64 = 3;
+pub(super) const ROW_BYTES: u64 = 3;
 
 /// A device of the pipeline; each has one worker.
 pub enum Device {
