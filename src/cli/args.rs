@@ -324,6 +324,8 @@ pub struct SynthArgs {
     /// Instead, build the circuit's linear combinations again in other containers
     #[arg(long, conflicts_with_all = ["partitions", "strategy", "time_only"])]
     pub containers: bool,
+    #[command(flatten)]
+    pub cache: CacheArgs,
     /// One JSON object
     #[arg(long)]
     pub json: bool,

@@ -213,7 +213,7 @@ impl Options {
                 Task::ParamsGenerate { parameters, proof: default_proof(sector_size.bytes())? }
             }
             Command::Devices(args) => Task::Devices { json: args.json },
-            Command::Bench(args::BenchCommand::Synth(args)) => Task::Synth(synth(args)?),
+            Command::Bench(args::BenchCommand::Synth(args)) => Task::Synth(synth(args, environment)?),
             Command::Completions { shell } => Task::Completions(shell),
             Command::Man { command } => Task::Man(command),
         };
@@ -381,7 +381,7 @@ fn cache_folder(args: args::CacheArgs, environment: &Environment) -> Option<Path
     args.cache.or_else(|| environment.cache.clone()).or_else(users)
 }
 
-fn synth(args: args::SynthArgs) -> Result<Synth> {
+fn synth(args: args::SynthArgs, environment: &Environment) -> Result<Synth> {
     let input = input(args.file);
     if let (Input::File(file), Some(plot)) = (&input, &args.plot) {
         if same_file(file, plot) {
@@ -397,6 +397,7 @@ fn synth(args: args::SynthArgs) -> Result<Synth> {
             runs,
             cost: !args.time_only,
             names: NAMES.into_iter().filter(|name| args.strategy.iter().any(|wanted| wanted == name)).collect(),
+            cache: cache_folder(args.cache, environment),
         })
     };
     let read = ReadOptions { proof: args.registered_proof, ..ReadOptions::default() };

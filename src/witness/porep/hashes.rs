@@ -9,6 +9,7 @@ use blstrs::Scalar as Fr;
 use ff::Field;
 
 use super::{
+    gadget::Gadget,
     poseidon::{self, Poseidon},
     sink::Sink,
 };
@@ -103,17 +104,18 @@ impl Hashes {
     }
 
     /// All that eight walks of one form allocate, walk i in place i: first for the columns, then for each level. Nothing where the
-    /// processor has no lanes. `layers` is the length of the columns; walks without one hash zeros there.
-    pub fn ahead(&self, walks: &[Walk<'_>; 8], layers: usize) -> Option<Vec<Eight>> {
+    /// processor has no lanes. `layers` is the length of the columns; walks without one hash zeros there. `sink` gets no variables, and
+    /// hears what is at work.
+    pub fn ahead(&self, walks: &[Walk<'_>; 8], layers: usize, sink: &mut impl Sink) -> Option<Vec<Eight>> {
         #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = &self.lanes {
             let levels = walks[0].path.iter().map(|level| self.elements(level.siblings.len() + 1));
             let mut output = vec![Eight::default(); self.elements(layers) + levels.sum::<usize>()];
             // SAFETY: `lanes` is there only if the processor has what they need.
-            unsafe { lanes.walk(walks, layers, &mut output) };
+            unsafe { lanes.walk(walks, layers, &mut output, sink) };
             return Some(output);
         }
-        let _ = (walks, layers);
+        let _ = (walks, layers, sink);
         None
     }
 }
@@ -121,7 +123,8 @@ impl Hashes {
 #[cfg(target_arch = "x86_64")]
 impl LaneHashes {
     #[target_feature(enable = "avx512f,avx512ifma")]
-    fn walk(&self, walks: &[Walk<'_>; 8], layers: usize, output: &mut [Eight]) {
+    fn walk(&self, walks: &[Walk<'_>; 8], layers: usize, output: &mut [Eight], sink: &mut impl Sink) {
+        sink.enter(Gadget::Columns);
         let mut output = output.iter_mut();
         let row = |i: usize| {
             walks.map(|walk| match walk.leaf {
@@ -136,6 +139,7 @@ impl LaneHashes {
                 *place = leaf.into();
             }
         }
+        sink.enter(Gadget::Paths);
         let mut children = Vec::with_capacity(8);
         for (i, level) in walks[0].path.iter().enumerate() {
             children.clear();
