@@ -4,15 +4,14 @@ use std::mem::ManuallyDrop;
 
 use blstrs::Scalar as Fr;
 
-/// Vectors shorter than this gain nothing from huge pages.
-const HUGE: usize = 16 << 20;
+use crate::pages::ask_for_huge;
 
 /// `count` zeros. The system hands out their pages when they are first touched, which parallel tasks then do, and in huge ones
-/// where it can: 128 MB in pages of 4 KiB take 32,768 faults.
+/// where it can.
 pub fn zeros(count: usize) -> Vec<Fr> {
     const { assert!(size_of::<Fr>() == size_of::<[u64; 4]>() && align_of::<Fr>() == align_of::<u64>()) };
     let mut words = ManuallyDrop::new(vec![0u64; 4 * count]);
-    advise(&mut words);
+    ask_for_huge(&mut words);
     let (start, capacity) = (words.as_mut_ptr().cast::<Fr>(), words.capacity() / 4);
     assert!(words.capacity() == 4 * capacity, "a vector of whole elements");
     // SAFETY: the memory is a vector's, no one else's any more, of `capacity` elements' size and of their alignment; four zero
@@ -20,23 +19,10 @@ pub fn zeros(count: usize) -> Vec<Fr> {
     unsafe { Vec::from_raw_parts(start, count, capacity) }
 }
 
-/// Asks for huge pages; without them it is only slower.
-fn advise(words: &mut [u64]) {
-    #[cfg(target_os = "linux")]
-    if size_of_val(words) >= HUGE {
-        let page = rustix::param::page_size();
-        let bytes = words.as_mut_ptr_range();
-        let start = bytes.start.cast::<u8>();
-        let first = start.wrapping_add(start.align_offset(page));
-        let length = (bytes.end as usize).saturating_sub(first as usize) / page * page;
-        // SAFETY: whole pages within a slice that is exclusively borrowed; this advice changes no content.
-        let _ = unsafe { rustix::mm::madvise(first.cast(), length, rustix::mm::Advice::LinuxHugepage) };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::HUGE;
     use ff::Field;
 
     #[test]

@@ -9,8 +9,6 @@ mod challenge;
 mod gadget;
 mod hashes;
 mod label;
-#[cfg(target_arch = "x86_64")]
-mod lanes;
 mod merkle;
 mod poseidon;
 #[cfg(target_arch = "x86_64")]
@@ -32,6 +30,7 @@ use super::{CompactWitness, Layout, PADDING};
 use crate::circuit::{Partition, Shape};
 use crate::error::{Fault, Result};
 use crate::fail;
+use crate::pages::ask_for_huge;
 use challenge::{Gadgets, INPUTS};
 pub use gadget::{Gadget, GadgetTimes};
 use sink::{Places, Writer};
@@ -133,6 +132,8 @@ impl Generator {
         }
         let mut bits = vec![0; self.layout.mask().len()];
         let mut elements = Vec::with_capacity(self.layout.wide());
+        ask_for_huge(&mut bits);
+        ask_for_huge(elements.spare_capacity_mut());
         let words = bits.len() - 2 * PADDING;
         let places = &mut elements.spare_capacity_mut()[..self.layout.wide()];
         let parts = self.parts(&mut bits[PADDING..][..words], places)?;

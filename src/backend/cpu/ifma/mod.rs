@@ -3,19 +3,14 @@
 
 mod adder;
 mod fp;
-mod fr;
 mod levels;
-mod limbs;
 mod points;
 pub(super) mod quotient;
 mod rows;
 mod shared;
 mod transform;
 
+pub use crate::lanes::is_available;
+use crate::lanes::{fr, limbs};
 pub use adder::LaneAdder;
 pub use points::{G1Lanes, Point};
-
-/// Whether this processor has what the code here needs. The answer is remembered by the standard library.
-pub fn is_available() -> bool {
-    std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512ifma")
-}

@@ -114,6 +114,14 @@ pub fn carry<const N: usize>(t: Vectors<N>) -> Vectors<N> {
 #[inline]
 pub fn product<const N: usize, const D: usize>(a: &Vectors<N>, b: &Vectors<N>) -> Vectors<D> {
     let mut t = [_mm512_setzero_si512(); D];
+    add_product(&mut t, a, b);
+    t
+}
+
+/// The same, added to what is there.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+pub fn add_product<const N: usize, const D: usize>(t: &mut Vectors<D>, a: &Vectors<N>, b: &Vectors<N>) {
     for i in 0..N {
         for j in 0..N {
             t[i + j] = _mm512_madd52lo_epu64(t[i + j], a[j], b[i]);
@@ -122,7 +130,6 @@ pub fn product<const N: usize, const D: usize>(a: &Vectors<N>, b: &Vectors<N>) -
             t[i + j + 1] = _mm512_madd52hi_epu64(t[i + j + 1], a[j], b[i]);
         }
     }
-    t
 }
 
 /// Montgomery reduction of a product by columns, with radix 2^(52 N): limbs are not carried.
