@@ -28,8 +28,8 @@ pub mod files;
 pub mod gpu;
 pub mod groth16;
 #[cfg(target_arch = "x86_64")]
-pub mod lanes;
-pub mod pages;
+mod lanes;
+mod pages;
 pub mod pipeline;
 pub mod report;
 pub mod srs;

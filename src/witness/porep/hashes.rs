@@ -8,14 +8,13 @@ use blstrs::Scalar as Fr;
 use ff::Field;
 
 use super::{
-    gadget::Gadget,
     poseidon::{self, Poseidon},
     sink::Sink,
 };
 use crate::circuit::Level;
 
 #[cfg(target_arch = "x86_64")]
-use super::poseidon_lanes::PoseidonLanes;
+use super::{gadget::Gadget, poseidon_lanes::PoseidonLanes};
 #[cfg(target_arch = "x86_64")]
 use crate::lanes;
 

@@ -121,6 +121,7 @@ impl<const W: usize> PoseidonLanes<W> {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn dot<const W: usize>(state: &[Lanes; W], column: &[Factor; W]) -> Lanes {
+    const { assert!(W <= Sum::TERMS) };
     let mut sum = Sum::zero();
     for (element, factor) in state.iter().zip(column) {
         sum.add_product(element, &factor.broadcast());
