@@ -102,8 +102,9 @@ impl Comparison {
         if width <= 0.0 || width >= THIN || room < 10.0 * width || self.part_names().is_empty() {
             return String::new();
         }
-        // A power of ten.
-        let factor = 10f64.powi((room / width).log10() as i32);
+        let power = 10f64.powi((room / width).log10() as i32);
+        // A round number: there is room for the power of ten itself.
+        let factor = [5.0, 2.0].map(|k| k * power).into_iter().find(|k| k * width <= room).unwrap_or(power);
         let (at, middle) = (left - 8.0, y + BAR / 2.0 + 4.5);
         let caption = format!("{factor} times as wide:");
         format!("<text x=\"{at:.1}\" y=\"{middle:.1}\" text-anchor=\"end\" font-size=\"11\" fill=\"#555555\">{caption}</text>\n")

@@ -123,7 +123,7 @@ fn a_bar_too_thin_for_its_parts_is_drawn_again_larger() {
     let svg = comparison.svg();
     let tags = elements(&svg);
     assert_eq!(tags.iter().filter(|tag| tag.starts_with("rect")).count(), 3 * 2 + 2 + 1, "{svg}");
-    assert!(svg.contains(">100 times as wide:<"), "{svg}");
+    assert!(svg.contains(">200 times as wide:<"), "{svg}");
 }
 
 #[test]
