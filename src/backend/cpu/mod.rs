@@ -1,5 +1,6 @@
 //! The CPU backend: everything on the rayon pool it is called from.
 
+pub mod accumulators;
 pub mod affine;
 mod classify;
 pub mod curve;

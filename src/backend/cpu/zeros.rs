@@ -1,4 +1,4 @@
-//! Vectors of a domain's size.
+//! Large vectors, in huge pages.
 
 use std::mem::ManuallyDrop;
 
@@ -20,12 +20,20 @@ pub fn zeros(count: usize) -> Vec<Fr> {
     unsafe { Vec::from_raw_parts(start, count, capacity) }
 }
 
+/// Makes room for `count` elements in an empty vector.
+pub fn reserve<T>(vector: &mut Vec<T>, count: usize) {
+    if vector.capacity() < count {
+        vector.reserve_exact(count);
+        advise(vector.spare_capacity_mut());
+    }
+}
+
 /// Asks for huge pages; without them it is only slower.
-fn advise(words: &mut [u64]) {
+fn advise<T>(elements: &mut [T]) {
     #[cfg(target_os = "linux")]
-    if size_of_val(words) >= HUGE {
+    if size_of_val(elements) >= HUGE {
         let page = rustix::param::page_size();
-        let bytes = words.as_mut_ptr_range();
+        let bytes = elements.as_mut_ptr_range();
         let start = bytes.start.cast::<u8>();
         let first = start.wrapping_add(start.align_offset(page));
         let length = (bytes.end as usize).saturating_sub(first as usize) / page * page;

@@ -1,7 +1,7 @@
 //! G1 sums and the quotient in eight lanes of AVX-512 IFMA, where the processor has it. The portable code is the reference;
 //! results are equal bit for bit.
 
-mod adder;
+mod accumulators;
 mod fp;
 mod fr;
 mod levels;
@@ -12,7 +12,7 @@ mod rows;
 mod shared;
 mod transform;
 
-pub use adder::LaneAdder;
+pub use accumulators::LaneAccumulators;
 pub use points::{G1Lanes, Point};
 
 /// Whether this processor has what the code here needs. The answer is remembered by the standard library.

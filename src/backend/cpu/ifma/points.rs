@@ -7,7 +7,7 @@ use blstrs::{Fp, G1Projective};
 use ff::Field;
 use rayon::prelude::*;
 
-use super::adder::LaneAdder;
+use super::accumulators::LaneAccumulators;
 use super::fp::{gather, mul, scatter, Lanes, LIMBS, MODULUS};
 use super::is_available;
 use super::limbs::{broadcast, to_limbs, to_words};
@@ -21,7 +21,7 @@ const TASK: usize = 1 << 12;
 
 /// An affine point; coordinates nearly reduced, Montgomery form with radix 2^416. The identity is all zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 pub struct Point {
     pub x: [u64; LIMBS],
     pub y: [u64; LIMBS],
@@ -101,7 +101,7 @@ pub(super) fn invert_uniform(a: &Lanes) -> Lanes {
 /// Multiplies up to eight elements by a power of two, and takes them below p.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn scaled(elements: &[[u64; LIMBS]; 8], power: &[u64; LIMBS]) -> [[u64; 6]; 8] {
-    scatter(&mul(&gather(|i| &elements[i]), &broadcast(power))).map(|limbs| canonical(&limbs))
+    scatter(&mul(&gather(&elements.each_ref()), &broadcast(power))).map(|limbs| canonical(&limbs))
 }
 
 fn scale(elements: &[[u64; LIMBS]; 8], power: &[u64; LIMBS]) -> [[u64; 6]; 8] {
@@ -144,7 +144,7 @@ fn words_from_be(bytes: &[u8]) -> [u64; 6] {
 impl SumGroup for G1Lanes {
     type Point = Point;
     type Projective = G1Projective;
-    type Adder = LaneAdder;
+    type Accumulators = LaneAccumulators;
 
     fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut Vec<Point>) {
         points.resize(indices.len(), Point::default());
@@ -165,17 +165,6 @@ impl SumGroup for G1Lanes {
         });
     }
 
-    fn is_identity(point: &Point) -> bool {
-        point.is_identity()
-    }
-
-    fn negate_if(point: &mut Point, negative: bool) {
-        if negative && !point.is_identity() {
-            // Decoded coordinates are below p.
-            point.y = to_limbs(&subtract(&MODULUS, &to_words(&point.y)).0);
-        }
-    }
-
     fn add_point(acc: &G1Projective, point: &Point) -> G1Projective {
         G1::add_affine(acc, &point.to_affine())
     }
@@ -184,7 +173,6 @@ impl SumGroup for G1Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cpu::field::BaseField;
     use crate::backend::cpu::ifma::fp;
     use blstrs::Scalar as Fr;
     use group::Group;
@@ -219,10 +207,12 @@ mod tests {
         assert_eq!(first(&mul(&x, &y)), *a * b);
         assert_eq!(first(&fp::square(&x)), a.square());
         assert_eq!(first(&fp::sub(&x, &y)), *a - b);
-        assert_eq!(first(&fp::sub_both(&x, &y, &y)), *a - b - b);
+        assert_eq!(first(&fp::sub_both(&y, &x, &fp::sub_lazy(&y, &x))), -*a);
+        assert_eq!(first(&fp::sub_both(&x, &x, &fp::sub_lazy(&y, &x))), -*b);
         assert_eq!(first(&mul(&fp::sub_lazy(&x, &y), &x)), (*a - b) * a);
         assert_eq!(fp::perhaps_zero_lanes(&fp::sub_lazy(&x, &y)) == 0xff, a == b);
-        assert_eq!(fp::zero_lanes(&x) == 0xff, *a == Fp::ZERO);
+        assert!(fp::low_zero_lanes(&x) == 0xff || *a != Fp::ZERO);
+        assert_eq!(first(&fp::sub(&fp::negate_lanes(0xff, &x), &y)), -*a - b);
         if *a != Fp::ZERO {
             assert_eq!(first(&invert_uniform(&x)), a.invert().unwrap());
         }
@@ -263,11 +253,6 @@ mod tests {
             let point = &points[*i as usize];
             assert_eq!(decoded.to_affine(), *point);
             assert_eq!(Point::from_affine(point), decoded);
-            let mut negated = decoded;
-            G1Lanes::negate_if(&mut negated, true);
-            let mut y = point.y;
-            y.negate_if(true);
-            assert_eq!(negated.to_affine(), Affine { x: point.x, y });
         }
         assert!(Point::from_affine(&Affine::default()).is_identity());
         assert!(Point::default().to_affine().is_identity());
