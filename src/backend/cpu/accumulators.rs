@@ -160,6 +160,7 @@ mod tests {
         use super::super::ifma;
         if ifma::is_available() {
             equal_naive::<G1, ifma::G1Lanes>(ifma::Point::from_affine);
+            equal_naive::<G2, ifma::G2Lanes>(ifma::Point::from_affine);
         }
     }
 

@@ -1,18 +1,16 @@
 //! Accumulators in lanes, one inversion for all; complete: what is no chord is added by the portable adder.
 
-use std::arch::x86_64::{_mm512_alignr_epi64, _mm_prefetch, _MM_HINT_T0, _MM_HINT_T1};
+use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0, _MM_HINT_T1};
 
-use super::fp::{
-    blend, gather, low_zero_lanes, mul, negate_lanes, perhaps_zero_lanes, scatter, square, sub, sub_both, sub_lazy,
-    Lanes, LIMBS,
+use super::extension::{
+    blend, gather, invert, lane, low_zero_lanes, mul, negate_lanes, one, perhaps_zero_lanes, scatter, set_lane, square,
+    sub, sub_both, sub_lazy, zero, Lanes,
 };
+use super::fp::LIMBS;
 use super::is_available;
-use super::limbs::{broadcast, lane, set_lane};
-use super::points::{invert_uniform, one, Point};
+use super::points::{Coefficients, Point};
 use crate::backend::cpu::accumulators::{Accumulators, Entry};
 use crate::backend::cpu::affine::{Affine, BatchAdder};
-use crate::backend::cpu::field::BaseField;
-use blst::blst_fp;
 
 /// Accumulators that are worked on at a time.
 const WIDTH: usize = 8;
@@ -20,22 +18,22 @@ const WIDTH: usize = 8;
 const CHAINS: usize = 2;
 
 /// See [`Accumulators`].
-pub struct LaneAccumulators {
+pub struct LaneAccumulators<F, const D: usize> {
     count: usize,
     /// Accumulator i is lane i % 8 of vector i / 8.
-    x: Vec<Lanes>,
-    y: Vec<Lanes>,
-    denominators: Vec<Lanes>,
+    x: Vec<Lanes<D>>,
+    y: Vec<Lanes<D>>,
+    denominators: Vec<Lanes<D>>,
     /// Products of the denominators before each one in its chain, lane by lane.
-    prefixes: Vec<Lanes>,
+    prefixes: Vec<Lanes<D>>,
     /// Lanes of each vector that have no chord.
     masks: Vec<u8>,
     /// Accumulators that have none.
     special: Vec<u32>,
-    portable: BatchAdder<blst_fp>,
+    portable: BatchAdder<F>,
 }
 
-impl Default for LaneAccumulators {
+impl<F: Coefficients<D>, const D: usize> Default for LaneAccumulators<F, D> {
     /// # Panics
     /// When the processor lacks what [`is_available`] looks for.
     fn default() -> Self {
@@ -53,8 +51,8 @@ impl Default for LaneAccumulators {
     }
 }
 
-impl Accumulators<Point> for LaneAccumulators {
-    fn set(&mut self, points: &[Point], entries: &[Entry]) {
+impl<F: Coefficients<D>, const D: usize> Accumulators<Point<D>> for LaneAccumulators<F, D> {
+    fn set(&mut self, points: &[Point<D>], entries: &[Entry]) {
         self.count = entries.len();
         self.x.clear();
         self.y.clear();
@@ -66,14 +64,14 @@ impl Accumulators<Point> for LaneAccumulators {
         }
     }
 
-    fn add(&mut self, points: &[Point], entries: &[Entry], next: &[Entry]) {
+    fn add(&mut self, points: &[Point<D>], entries: &[Entry], next: &[Entry]) {
         assert!(entries.len() <= self.count, "{} entries for {} accumulators", entries.len(), self.count);
         // SAFETY: as in `set`.
         unsafe { self.add_chords(points, entries, next) };
         self.add_special(points, entries);
     }
 
-    fn append_to(&self, sums: &mut Vec<Point>) {
+    fn append_to(&self, sums: &mut Vec<Point<D>>) {
         let end = sums.len() + self.count;
         for (x, y) in self.x.iter().zip(&self.y) {
             // SAFETY: as in `set`.
@@ -84,19 +82,19 @@ impl Accumulators<Point> for LaneAccumulators {
     }
 }
 
-impl LaneAccumulators {
-    fn get(&self, i: usize) -> Point {
+impl<F: Coefficients<D>, const D: usize> LaneAccumulators<F, D> {
+    fn get(&self, i: usize) -> Point<D> {
         Point { x: lane(&self.x[i / WIDTH], i % WIDTH), y: lane(&self.y[i / WIDTH], i % WIDTH) }
     }
 
-    fn put(&mut self, i: usize, point: &Point) {
+    fn put(&mut self, i: usize, point: &Point<D>) {
         set_lane(&mut self.x[i / WIDTH], i % WIDTH, &point.x);
         set_lane(&mut self.y[i / WIDTH], i % WIDTH, &point.y);
     }
 
     /// Does all additions but the special ones, which are noted.
     #[target_feature(enable = "avx512f,avx512ifma")]
-    fn add_chords(&mut self, points: &[Point], entries: &[Entry], next: &[Entry]) {
+    fn add_chords(&mut self, points: &[Point<D>], entries: &[Entry], next: &[Entry]) {
         let vectors = entries.len().div_ceil(WIDTH);
         self.special.clear();
         self.masks.clear();
@@ -104,8 +102,8 @@ impl LaneAccumulators {
         self.prefixes.clear();
         let mut products = [one(); CHAINS];
         for k in 0..vectors {
-            prefetch::<_MM_HINT_T1>(points, part(entries, k), 8);
-            prefetch::<_MM_HINT_T0>(points, part(entries, k + 2), 0);
+            prefetch::<_MM_HINT_T1, D>(points, part(entries, k), D);
+            prefetch::<_MM_HINT_T0, D>(points, part(entries, k + 2), 0);
             let (left, right) = (&self.x[k], gather_x(points, &vector(entries, k)));
             let mut denominator = sub_lazy(&right, left);
             // In the subgroup only the identity has x = 0.
@@ -126,8 +124,8 @@ impl LaneAccumulators {
         let inverse = invert(&mul(&products[0], &products[1]));
         let mut inverses = [mul(&inverse, &products[1]), mul(&inverse, &products[0])];
         for k in (0..vectors).rev() {
-            prefetch::<_MM_HINT_T1>(points, part(next, k), 0);
-            prefetch::<_MM_HINT_T0>(points, part(entries, k.wrapping_sub(2)), 8);
+            prefetch::<_MM_HINT_T1, D>(points, part(next, k), 0);
+            prefetch::<_MM_HINT_T0, D>(points, part(entries, k.wrapping_sub(2)), D);
             let inverse = &mut inverses[k % CHAINS];
             let of_vector = mul(inverse, &self.prefixes[k]);
             *inverse = mul(inverse, &self.denominators[k]);
@@ -144,14 +142,14 @@ impl LaneAccumulators {
     }
 
     /// The noted additions.
-    fn add_special(&mut self, points: &[Point], entries: &[Entry]) {
+    fn add_special(&mut self, points: &[Point<D>], entries: &[Entry]) {
         if self.special.is_empty() {
             return;
         }
         let mut special = std::mem::take(&mut self.special);
-        let (mut held, mut operands) = (Vec::new(), Vec::new());
+        let (mut held, mut operands) = (Vec::<Affine<F>>::new(), Vec::new());
         special.retain(|i| {
-            let (sum, operand) = (self.get(*i as usize), signed(points, entries[*i as usize]));
+            let (sum, operand) = (self.get(*i as usize), signed::<F, D>(points, entries[*i as usize]));
             if sum.is_identity() {
                 self.put(*i as usize, &operand);
             } else if !operand.is_identity() {
@@ -170,12 +168,12 @@ impl LaneAccumulators {
 }
 
 /// A point of the slice, or its negative.
-fn signed(points: &[Point], entry: Entry) -> Point {
+fn signed<F: Coefficients<D>, const D: usize>(points: &[Point<D>], entry: Entry) -> Point<D> {
     let point = points[entry.place()];
     if !entry.is_negative() {
         return point;
     }
-    let Affine { x, mut y } = point.to_affine();
+    let Affine { x, mut y }: Affine<F> = point.to_affine();
     y.negate_if(true);
     Point::from_affine(&Affine { x, y })
 }
@@ -192,20 +190,20 @@ fn vector(entries: &[Entry], k: usize) -> [Entry; WIDTH] {
 
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn load(points: &[Point], entries: &[Entry; WIDTH]) -> (Lanes, Lanes) {
-    (gather_x(points, entries), sub(&gather_y(points, entries), &broadcast(&[0; LIMBS])))
+fn load<const D: usize>(points: &[Point<D>], entries: &[Entry; WIDTH]) -> (Lanes<D>, Lanes<D>) {
+    (gather_x(points, entries), sub(&gather_y(points, entries), &zero()))
 }
 
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn gather_x(points: &[Point], entries: &[Entry; WIDTH]) -> Lanes {
+fn gather_x<const D: usize>(points: &[Point<D>], entries: &[Entry; WIDTH]) -> Lanes<D> {
     gather(&entries.map(|entry| &points[entry.place()].x))
 }
 
 /// Ordinates, or p less them: limbs are not carried.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn gather_y(points: &[Point], entries: &[Entry; WIDTH]) -> Lanes {
+fn gather_y<const D: usize>(points: &[Point<D>], entries: &[Entry; WIDTH]) -> Lanes<D> {
     let y = gather(&entries.map(|entry| &points[entry.place()].y));
     let negative = entries.iter().rev().fold(0, |mask, entry| mask << 1 | u8::from(entry.is_negative()));
     negate_lanes(negative, &y)
@@ -219,26 +217,14 @@ fn part(entries: &[Entry], k: usize) -> &[Entry] {
         .unwrap_or_default()
 }
 
-/// Asks for the points' abscissas (word 0) or ordinates (word 8).
+/// Asks for the points' abscissas (line 0) or ordinates (line D): D cache lines each.
 #[inline]
-fn prefetch<const HINT: i32>(points: &[Point], entries: &[Entry], word: usize) {
+fn prefetch<const HINT: i32, const D: usize>(points: &[Point<D>], entries: &[Entry], line: usize) {
     for entry in entries {
-        let point = points.as_ptr().wrapping_add(entry.place()).cast::<u64>().wrapping_add(word);
-        // SAFETY: a hint, which reads nothing and faults on no address; SSE, which it needs, is in every x86-64 processor.
-        unsafe { _mm_prefetch::<HINT>(point.cast()) };
+        let point = points.as_ptr().wrapping_add(entry.place()).cast::<[u64; LIMBS]>();
+        for i in line..line + D {
+            // SAFETY: a hint, which reads nothing and faults on no address; SSE, which it needs, is in every x86-64 processor.
+            unsafe { _mm_prefetch::<HINT>(point.wrapping_add(i).cast()) };
+        }
     }
-}
-
-/// The inverse of each lane; none is zero. Products of 2, 4 and 8 lanes, one inversion, and back.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn invert(a: &Lanes) -> Lanes {
-    let other_half = a.map(|limb| _mm512_alignr_epi64::<4>(limb, limb));
-    let twos = mul(a, &other_half);
-    let other_quarter = twos.map(|limb| _mm512_alignr_epi64::<2>(limb, limb));
-    let fours = mul(&twos, &other_quarter);
-    let neighbour = fours.map(|limb| _mm512_alignr_epi64::<1>(limb, limb));
-    let eights = mul(&fours, &neighbour);
-    let of_fours = mul(&invert_uniform(&eights), &neighbour);
-    let of_twos = mul(&of_fours, &other_quarter);
-    mul(&of_twos, &other_half)
 }

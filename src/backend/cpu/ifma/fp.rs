@@ -27,6 +27,8 @@ const MULTIPLES: [[u64; LIMBS]; 4] = multiples(&to_limbs(&MODULUS));
 const NEGATIVE_INVERSE: u64 = negative_inverse(MODULUS[0]);
 /// (k p + 1) / 2^52 for k = -1 / p modulo 2^52.
 const HIGH: [u64; LIMBS] = high();
+/// 2^22 p: from column 7 on it is 2^386 p, more than the 16 p^2 that a difference of products can lack.
+const LIFT: [u64; LIMBS] = lift();
 /// `COLUMNS[j][k]` is limb j of k p: looked up by lane.
 static COLUMNS: [[u64; 8]; LIMBS] = columns();
 
@@ -48,6 +50,18 @@ const fn high() -> [u64; LIMBS] {
     high
 }
 
+const fn lift() -> [u64; LIMBS] {
+    let mut lifted = [0; LIMBS];
+    let (mut j, mut carry) = (0, 0);
+    while j < LIMBS {
+        let x = (MULTIPLES[1][j] as u128) << 22 | carry;
+        lifted[j] = x as u64 & MASK;
+        carry = x >> BITS;
+        j += 1;
+    }
+    lifted
+}
+
 const fn columns() -> [[u64; 8]; LIMBS] {
     let mut columns = [[0; 8]; LIMBS];
     let mut j = 0;
@@ -62,7 +76,7 @@ const fn columns() -> [[u64; 8]; LIMBS] {
     columns
 }
 
-/// Montgomery reduction of a product by columns. All steps but the last add the multiple of k p that clears a limb: since k p is
+/// Montgomery reduction of a product by columns, which may be negative, the product not. All steps but the last add the multiple of k p that clears a limb: since k p is
 /// -1 modulo 2^52, that limb itself says which, and what is added above it is the limb times [`HIGH`]. The last step adds a multiple of
 /// p, so that the result is below (k 2^-52 + 1) p, and k is below 2^50. 42 ns for eight products where steps that all add multiples of
 /// p took 49 (Sapphire Rapids): one multiplication less a step, and none to wait for.
@@ -71,7 +85,7 @@ macro_rules! reduced {
         let mut t: Vectors<{ 2 * LIMBS }> = $t;
         let high = broadcast(&HIGH);
         for i in 0..LIMBS - 1 {
-            t[i + 1] = _mm512_add_epi64(t[i + 1], _mm512_srli_epi64::<BITS>(t[i]));
+            t[i + 1] = _mm512_add_epi64(t[i + 1], _mm512_srai_epi64::<BITS>(t[i]));
             for j in 0..LIMBS {
                 t[i + 1 + j] = _mm512_madd52lo_epu64(t[i + 1 + j], high[j], t[i]);
             }
@@ -88,7 +102,7 @@ macro_rules! reduced {
         for j in 0..LIMBS {
             t[last + 1 + j] = _mm512_madd52hi_epu64(t[last + 1 + j], p[j], q);
         }
-        t[LIMBS] = _mm512_add_epi64(t[LIMBS], _mm512_srli_epi64::<BITS>(t[last]));
+        t[LIMBS] = _mm512_add_epi64(t[LIMBS], _mm512_srai_epi64::<BITS>(t[last]));
         let mut result = [_mm512_setzero_si512(); LIMBS];
         result.copy_from_slice(&t[LIMBS..]);
         carry(result)
@@ -123,6 +137,35 @@ pub fn square(a: &Lanes) -> Lanes {
         t[2 * i + 1] = _mm512_madd52hi_epu64(t[2 * i + 1], a[i], a[i]);
     }
     reduced!(t)
+}
+
+/// (a0 + a1 u) (b0 + b1 u) with u^2 = -1, both coefficients nearly reduced for factors below 4 p. Three products, two reductions.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+pub fn mul_complex(a: [&Lanes; 2], b: [&Lanes; 2]) -> (Lanes, Lanes) {
+    let low: Vectors<{ 2 * LIMBS }> = product(a[0], b[0]);
+    let high: Vectors<{ 2 * LIMBS }> = product(a[1], b[1]);
+    let mut cross: Vectors<{ 2 * LIMBS }> = product(&add_lazy(a[0], a[1]), &add_lazy(b[0], b[1]));
+    let mut real = low;
+    for k in 0..2 * LIMBS {
+        real[k] = _mm512_sub_epi64(low[k], high[k]);
+        cross[k] = _mm512_sub_epi64(cross[k], _mm512_add_epi64(low[k], high[k]));
+    }
+    for (j, limb) in LIFT.iter().enumerate() {
+        real[LIMBS - 1 + j] = _mm512_add_epi64(real[LIMBS - 1 + j], word(*limb));
+    }
+    (reduced!(real), reduced!(cross))
+}
+
+/// a + b, with limbs of 52 bits.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub fn add_lazy(a: &Lanes, b: &Lanes) -> Lanes {
+    let mut t = *a;
+    for j in 0..LIMBS {
+        t[j] = _mm512_add_epi64(a[j], b[j]);
+    }
+    carry(t)
 }
 
 /// a - b + 2 p for nearly reduced a and b: below 4 p, and good enough as a factor.
