@@ -166,6 +166,26 @@ pub fn store(words: &mut [u64; 8], vector: __m512i) {
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), vector) };
 }
 
+/// The limbs of one lane, which is below 8.
+pub fn lane<const N: usize>(vectors: &Vectors<N>, lane: usize) -> [u64; N] {
+    words(vectors).map(|words| words[lane])
+}
+
+/// Replaces the limbs of one lane, which is below 8.
+pub fn set_lane<const N: usize>(vectors: &mut Vectors<N>, lane: usize, limbs: &[u64; N]) {
+    let mut all = words(vectors);
+    for (words, limb) in all.iter_mut().zip(limbs) {
+        words[lane] = *limb;
+    }
+    // SAFETY: N vectors are N times eight words, of any value.
+    *vectors = unsafe { std::mem::transmute_copy(&all) };
+}
+
+fn words<const N: usize>(vectors: &Vectors<N>) -> [[u64; 8]; N] {
+    // SAFETY: as in `set_lane`.
+    unsafe { std::mem::transmute_copy(vectors) }
+}
+
 /// Exchanges lanes and words: words, then pairs, then halves.
 #[target_feature(enable = "avx512f")]
 #[inline]

@@ -15,9 +15,9 @@ use crate::groth16::{self, simulate::simulate, simulate::Trapdoor, Blinding, Cir
 use crate::srs::{generate::ToxicWaste, Origin, Srs};
 use crate::witness::CompactWitness;
 
-/// Memory of a sum that does not depend on the circuit: decoded points, index lists, buckets. Counted for the largest
-/// windows of G2; 160 MB were seen.
-const SUM_BYTES: u64 = 256 << 20;
+/// Memory of a sum that does not depend on the circuit: decoded points 64 MB, digits 32 MB, index lists 32 MB, buckets 126 MB in G1 (15
+/// windows of 17 bits) and, of far fewer scalars, less in G2; and some MB a thread.
+const SUM_BYTES: u64 = 288 << 20;
 
 /// Memory of a row's values of A and B in compact form. Two bytes, and what is wide in a PoRep circuit: 370 MB of 130 million rows.
 pub(super) const ROW_BYTES: u64 = 3;

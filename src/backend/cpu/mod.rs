@@ -1,5 +1,6 @@
 //! The CPU backend: everything on the rayon pool it is called from.
 
+pub mod accumulators;
 pub mod affine;
 mod classify;
 pub mod curve;
@@ -62,6 +63,11 @@ impl Backend for CpuBackend {
     }
 
     fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G2Projective> {
+        check_lengths(bases.len(), scalars)?;
+        #[cfg(target_arch = "x86_64")]
+        if has_lanes() {
+            return Ok(msm::<ifma::G2Lanes, G2_BYTES>(bases, scalars));
+        }
         PortableCpu.sum_g2(bases, scalars)
     }
 }

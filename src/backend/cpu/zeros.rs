@@ -1,4 +1,4 @@
-//! Vectors of a domain's size.
+//! Large vectors, in huge pages.
 
 use std::mem::ManuallyDrop;
 
@@ -17,6 +17,14 @@ pub fn zeros(count: usize) -> Vec<Fr> {
     // SAFETY: the memory is a vector's, no one else's any more, of `capacity` elements' size and of their alignment; four zero
     // words are an element, zero.
     unsafe { Vec::from_raw_parts(start, count, capacity) }
+}
+
+/// Makes room for `count` elements in an empty vector.
+pub fn reserve<T>(vector: &mut Vec<T>, count: usize) {
+    if vector.capacity() < count {
+        vector.reserve_exact(count);
+        ask_for_huge(vector.spare_capacity_mut());
+    }
 }
 
 #[cfg(test)]

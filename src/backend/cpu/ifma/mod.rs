@@ -1,7 +1,8 @@
-//! G1 sums and the quotient in eight lanes of AVX-512 IFMA, where the processor has it. The portable code is the reference;
+//! Sums and the quotient in eight lanes of AVX-512 IFMA, where the processor has it. The portable code is the reference;
 //! results are equal bit for bit.
 
-mod adder;
+mod accumulators;
+mod extension;
 mod fp;
 mod levels;
 mod points;
@@ -12,5 +13,5 @@ mod transform;
 
 pub use crate::lanes::is_available;
 use crate::lanes::{fr, limbs};
-pub use adder::LaneAdder;
-pub use points::{G1Lanes, Point};
+pub use accumulators::LaneAccumulators;
+pub use points::{G1Lanes, G2Lanes, Point};
