@@ -2,6 +2,7 @@
 //! trick), complete in every case.
 
 use super::field::BaseField;
+use crate::backend::memory::Plain;
 
 /// An affine point of `y^2 = x^3 + b`. The identity is `(0, 0)`, which is on neither curve since b is not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,6 +10,9 @@ pub struct Affine<F> {
     pub x: F,
     pub y: F,
 }
+
+// SAFETY: two values of one type, each of which is words of any content: no padding between or after them.
+unsafe impl<F: Plain> Plain for Affine<F> {}
 
 impl<F: BaseField> Affine<F> {
     pub fn is_identity(&self) -> bool {

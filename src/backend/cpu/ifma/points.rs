@@ -18,6 +18,7 @@ use crate::backend::cpu::affine::Affine;
 use crate::backend::cpu::curve::{Curve, G1, G2};
 use crate::backend::cpu::field::BaseField;
 use crate::backend::cpu::msm::SumGroup;
+use crate::backend::memory::Plain;
 
 /// Points per parallel task of decoding.
 const TASK: usize = 1 << 12;
@@ -29,6 +30,9 @@ pub struct Point<const D: usize> {
     pub x: Element<D>,
     pub y: Element<D>,
 }
+
+// SAFETY: words of any content; they fill 128 D bytes, a multiple of the alignment, so that there is no padding.
+unsafe impl<const D: usize> Plain for Point<D> {}
 
 impl<const D: usize> Default for Point<D> {
     fn default() -> Self {
@@ -190,8 +194,7 @@ impl<C: Curve<Field: Coefficients<D>>, const D: usize> SumGroup for LaneGroup<C,
     type Projective = C::Projective;
     type Accumulators = LaneAccumulators<C::Field, D>;
 
-    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut Vec<Point<D>>) {
-        points.resize(indices.len(), Point::default());
+    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut [Point<D>]) {
         points.par_chunks_mut(TASK).zip(indices.par_chunks(TASK)).for_each(|(points, indices)| {
             // As many points as have eight coefficients.
             let at_once = 8 / (2 * D);
@@ -231,10 +234,8 @@ mod tests {
         }
         let bases = RawBases::<SIZE>::new(&bytes).unwrap();
         let indices: Vec<u32> = (0..points.len() as u32).rev().collect();
-        // Longer than what is decoded: what was there before must go.
-        let mut all = vec![Point::from_affine(&points[0]); points.len() + 1];
+        let mut all = vec![Point::default(); indices.len()];
         LaneGroup::<C, D>::decode(bases, &indices, &mut all);
-        assert_eq!(all.len(), indices.len());
         for (i, decoded) in indices.iter().zip(all) {
             let point = &points[*i as usize];
             assert!(decoded.to_affine() == *point, "{i}");

@@ -1,5 +1,7 @@
 //! Every window's buckets: filled chunk by chunk, and summed with their weights.
 
+use std::sync::Arc;
+
 use blstrs::Scalar as Fr;
 use group::Group;
 use rayon::prelude::*;
@@ -10,20 +12,23 @@ use super::windows::Windows;
 use super::SumGroup;
 use crate::backend::bases::RawBases;
 use crate::backend::cpu::accumulators::Entry;
-use crate::backend::cpu::zeros::reserve;
+use crate::backend::memory::{Lent, Memory};
 
 /// Every window's buckets, to which points are added chunk by chunk.
 pub struct Buckets<G: SumGroup> {
     windows: Windows,
-    /// Window by window; empty before the first chunk.
-    sums: Vec<G::Point>,
-    /// A chunk's bases: memory that every chunk uses again.
-    decoded: Vec<G::Point>,
+    /// Window by window; of any values while `is_empty`.
+    sums: Lent<G::Point>,
+    is_empty: bool,
+    /// Room for a chunk's bases.
+    decoded: Lent<G::Point>,
 }
 
 impl<G: SumGroup> Buckets<G> {
-    pub fn new(windows: Windows) -> Self {
-        Self { windows, sums: Vec::new(), decoded: Vec::new() }
+    /// For chunks of at most `chunk` scalars.
+    pub fn new(windows: Windows, chunk: usize, memory: &Arc<Memory>) -> Self {
+        let sums = memory.lend(windows.count * windows.buckets());
+        Self { windows, sums, is_empty: true, decoded: memory.lend(chunk) }
     }
 
     /// Adds `elements[place] * bases[index]` for each index and place.
@@ -34,14 +39,11 @@ impl<G: SumGroup> Buckets<G> {
         elements: &[Fr],
         places: &[u32],
     ) {
-        reserve(&mut self.decoded, indices.len());
-        G::decode(bases, indices, &mut self.decoded);
+        let points = &mut self.decoded[..indices.len()];
+        G::decode(bases, indices, points);
+        let points = &*points;
         let ranges = Ranges::new(&self.windows, elements, places);
-        let is_first = self.sums.is_empty();
-        let count = self.windows.count * self.windows.buckets();
-        reserve(&mut self.sums, count);
-        self.sums.resize(count, G::Point::default());
-        let points = &self.decoded;
+        let is_first = std::mem::take(&mut self.is_empty);
         let tasks = self.sums.par_chunks_mut(ranges.size()).enumerate();
         tasks.for_each_init(GroupSums::<G>::default, |groups, (range, sums)| {
             let (entries, ends) = ranges.entries(range);
@@ -55,6 +57,9 @@ impl<G: SumGroup> Buckets<G> {
     }
 
     pub fn sum(&self) -> G::Projective {
+        if self.is_empty {
+            return G::Projective::identity();
+        }
         let sums: Vec<_> = self.sums.par_chunks(self.windows.buckets()).map(weighted_sum::<G>).collect();
         sums.into_iter()
             .rev()

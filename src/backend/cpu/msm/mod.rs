@@ -10,6 +10,7 @@ mod sort;
 mod windows;
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use blstrs::Scalar as Fr;
 use group::Group;
@@ -20,6 +21,7 @@ use super::affine::Affine;
 use super::classify::{count_full, for_each_block, Block};
 use super::curve::Curve;
 use crate::backend::bases::RawBases;
+use crate::backend::memory::{Memory, Plain};
 use crate::backend::scalars::{total, Scalars};
 use buckets::Buckets;
 use groups::GroupSums;
@@ -28,12 +30,12 @@ use windows::Windows;
 /// A group as sums see it: points in some representation, and who adds them.
 pub trait SumGroup: Copy + Send + Sync + 'static {
     /// An affine point; the default is the identity.
-    type Point: Copy + Default + Send + Sync;
+    type Point: Plain + Default;
     type Projective: Group<Scalar = Fr> + Send + Sync;
     type Accumulators: Accumulators<Self::Point>;
 
-    /// The bases at `indices`, in parallel; they replace what `points` holds, whose memory is used again.
-    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut Vec<Self::Point>);
+    /// The bases at `indices`, in parallel, into as many `points`.
+    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut [Self::Point]);
     /// `acc + point`, complete.
     fn add_point(acc: &Self::Projective, point: &Self::Point) -> Self::Projective;
 }
@@ -50,9 +52,9 @@ impl<C: Curve> SumGroup for Portable<C> {
     type Projective = C::Projective;
     type Accumulators = PortableAccumulators<C::Field>;
 
-    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut Vec<Self::Point>) {
-        let decoded = indices.par_iter().with_min_len(TASK).map(|i| C::decode(bases.point(*i as usize)));
-        decoded.collect_into_vec(points);
+    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut [Self::Point]) {
+        let decoded = points.par_iter_mut().zip(indices).with_min_len(TASK);
+        decoded.for_each(|(point, i)| *point = C::decode(bases.point(*i as usize)));
     }
 
     fn add_point(acc: &Self::Projective, point: &Self::Point) -> Self::Projective {
@@ -69,11 +71,16 @@ const ONES: usize = 1 << 15;
 ///
 /// # Panics
 /// When the lengths differ: callers compare them first.
-pub fn msm<G: SumGroup, const SIZE: usize>(bases: RawBases<'_, SIZE>, scalars: &[Scalars<'_>]) -> G::Projective {
+pub fn msm<G: SumGroup, const SIZE: usize>(
+    bases: RawBases<'_, SIZE>,
+    scalars: &[Scalars<'_>],
+    memory: &Arc<Memory>,
+) -> G::Projective {
     assert_eq!(bases.len(), total(scalars), "one base per scalar");
     let chunk = CHUNK_BYTES / size_of::<G::Point>();
     let full = count_full(scalars);
-    let mut buckets = Buckets::<G>::new(Windows::for_length(full, full.div_ceil(chunk)));
+    let windows = Windows::for_length(full, full.div_ceil(chunk));
+    let mut buckets = Buckets::<G>::new(windows, chunk.min(full), memory);
     let mut ones_sum = G::Projective::identity();
     for_each_block(scalars, |Block { first, len, classes, elements }| {
         let bases = bases.slice(first..first + len);
@@ -90,6 +97,7 @@ fn sum_selected<G: SumGroup, const SIZE: usize>(bases: RawBases<'_, SIZE>, indic
     indices
         .par_chunks(ONES)
         .map_init(<(GroupSums<G>, Vec<G::Point>)>::default, |(sums, points), indices| {
+            points.resize(indices.len(), G::Point::default());
             G::decode(bases, indices, points);
             sums.sum(points, &all(points.len()), &[points.len() as u32])[0]
         })
