@@ -20,8 +20,8 @@ const ROWS: usize = 1 << 22;
 
 fn main() -> ExitCode {
     match common::flag("--child").as_deref() {
-        Some("lanes") => measure(&CpuBackend),
-        Some("portable") => measure(&PortableCpu),
+        Some("lanes") => measure(&CpuBackend::default()),
+        Some("portable") => measure(&PortableCpu::default()),
         Some(other) => panic!("unknown child {other}"),
         None => {
             let runs = common::flag("--runs").map_or(3, |n| n.parse().expect("--runs takes a number"));

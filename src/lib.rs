@@ -11,6 +11,8 @@
 //!
 //! `bench` measures synthesis alone, several ways side by side.
 //!
+//! `lanes` is the arithmetic that `backend` and `witness` share where the processor has AVX-512 IFMA.
+//!
 //! Imports go down only: `cli -> batch -> pipeline -> {c1, circuit, witness, constraints, srs, groth16, backend}`;
 //! `tests/layering.rs` holds the modules to that.
 
@@ -25,6 +27,9 @@ pub mod error;
 pub mod files;
 pub mod gpu;
 pub mod groth16;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+mod pages;
 pub mod pipeline;
 pub mod report;
 pub mod srs;

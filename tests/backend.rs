@@ -139,7 +139,7 @@ fn quotients_equal_reference(backend: &dyn Backend) {
         for (name, a, b) in row_patterns(rows).into_iter().take(if rows <= 65 { usize::MAX } else { 1 }) {
             let expected = Reference.quotient(&a, &b).unwrap();
             let got = backend.quotient(&a, &b).unwrap();
-            assert_eq!(got, expected, "{}, {rows} rows, {name}", backend.name());
+            assert_eq!(*got, *expected, "{}, {rows} rows, {name}", backend.name());
             assert_eq!(got.len(), rows.max(1).next_power_of_two() - 1);
         }
     }
@@ -152,7 +152,7 @@ fn quotients_equal_each_other(one: &dyn Backend, other: &dyn Backend) {
             for (name, a, b) in row_patterns(rows) {
                 let expected = other.quotient(&a, &b).unwrap();
                 let got = one.quotient(&a, &b).unwrap();
-                assert!(got == expected, "{} and {}, {rows} rows, {name}", one.name(), other.name());
+                assert!(*got == *expected, "{} and {}, {rows} rows, {name}", one.name(), other.name());
             }
         }
     }
@@ -244,46 +244,46 @@ fn unequal_lengths_are_errors(backend: &dyn Backend) {
 
 #[test]
 fn cpu_sums() {
-    sums_equal_reference(&CpuBackend);
-    sums_equal_reference(&PortableCpu);
+    sums_equal_reference(&CpuBackend::default());
+    sums_equal_reference(&PortableCpu::default());
 }
 
 #[test]
 fn sums_of_variables() {
     sums_of_variables_are_right(&Reference);
-    sums_of_variables_are_right(&CpuBackend);
-    sums_of_variables_are_right(&PortableCpu);
+    sums_of_variables_are_right(&CpuBackend::default());
+    sums_of_variables_are_right(&PortableCpu::default());
 }
 
 #[test]
 fn cpu_quotients() {
-    quotients_equal_reference(&CpuBackend);
-    quotients_equal_reference(&PortableCpu);
+    quotients_equal_reference(&CpuBackend::default());
+    quotients_equal_reference(&PortableCpu::default());
 }
 
 #[test]
 fn cpu_quotients_in_lanes() {
-    quotients_equal_each_other(&CpuBackend, &PortableCpu);
+    quotients_equal_each_other(&CpuBackend::default(), &PortableCpu::default());
 }
 
 #[test]
 fn cpu_long_quotients() {
-    long_quotients_divide(&CpuBackend);
-    long_quotients_divide(&PortableCpu);
+    long_quotients_divide(&CpuBackend::default());
+    long_quotients_divide(&PortableCpu::default());
 }
 
 #[test]
 fn cpu_long_g1_sums() {
-    long_g1_sums_are_right(&CpuBackend);
-    long_g1_sums_are_right(&PortableCpu);
+    long_g1_sums_are_right(&CpuBackend::default());
+    long_g1_sums_are_right(&PortableCpu::default());
 }
 
 #[test]
 fn cpu_long_g2_sums() {
-    long_g2_sums_are_right(&CpuBackend);
+    long_g2_sums_are_right(&CpuBackend::default());
 }
 
 #[test]
 fn cpu_errors() {
-    unequal_lengths_are_errors(&CpuBackend);
+    unequal_lengths_are_errors(&CpuBackend::default());
 }

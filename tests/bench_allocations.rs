@@ -81,21 +81,29 @@ impl ConstraintSystem<Fr> for Again {
 /// Allocations are counted, and a replayed Vec makes bellpepper's.
 fn main() {
     let (allocations, block) = counted(|| vec![1u8; 1000]);
-    assert_eq!(allocations, Allocations { allocations: 1, reallocations: 0, bytes: 1000 });
+    assert_eq!(allocations, Allocations { allocations: 1, reallocations: 0, bytes: 1000, peak_bytes: 1000 });
     let (allocations, _) = counted(|| {
         let mut block = block;
         block.reserve_exact(500);
         block
     });
-    assert_eq!(allocations, Allocations { allocations: 0, reallocations: 1, bytes: 500 });
+    assert_eq!(allocations, Allocations { allocations: 0, reallocations: 1, bytes: 500, peak_bytes: 500 });
     let (allocations, _) = counted(|| vec![0u64; 4]);
-    assert_eq!(allocations, Allocations { allocations: 1, reallocations: 0, bytes: 32 });
+    assert_eq!(allocations, Allocations { allocations: 1, reallocations: 0, bytes: 32, peak_bytes: 32 });
+    let (allocations, _) = counted(|| {
+        drop(std::hint::black_box(vec![1u8; 700]));
+        vec![1u8; 600]
+    });
+    assert_eq!(allocations, Allocations { allocations: 2, reallocations: 0, bytes: 1300, peak_bytes: 700 });
 
     let circuit = RandomCircuit { rows: 2000, inputs: 3, seed: 1 };
     let mut bellpepper = Again::default();
     circuit.synthesize(&mut bellpepper).unwrap();
     let stream = Stream::record(circuit).unwrap();
     let (mut replayed, rows) = counted(|| (REPLAYS[0].run)(&stream));
+    // Theirs are built one at a time.
+    assert!(replayed.peak_bytes > bellpepper.allocations.peak_bytes);
+    replayed.peak_bytes = bellpepper.allocations.peak_bytes;
     // Those of the three vectors of values.
     replayed.allocations -= 3;
     replayed.bytes -= rows.iter().map(|values| (values.capacity() * size_of::<Fr>()) as u64).sum::<u64>();

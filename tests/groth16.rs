@@ -68,7 +68,7 @@ fn equals_bellperson(backend: &dyn Backend, circuit: &RandomCircuit) {
 fn proofs_equal_bellpersons_at_sizes_around_a_power_of_two() {
     for (rows, inputs) in [(3, 0), (5, 2), (60, 2), (61, 2), (62, 2), (100, 5), (1000, 3)] {
         let circuit = RandomCircuit { rows, inputs, seed: rows as u64 };
-        equals_bellperson(&CpuBackend, &circuit);
+        equals_bellperson(&CpuBackend::default(), &circuit);
         if rows <= 100 {
             equals_bellperson(&Reference, &circuit);
         }
@@ -79,7 +79,7 @@ fn proofs_equal_bellpersons_at_sizes_around_a_power_of_two() {
 fn proved(circuit: &RandomCircuit) -> (tempfile::TempDir, Srs, Proof<Bls12>) {
     let (folder, srs) = parameters(circuit);
     let (compiled, witness) = compiled(circuit);
-    let proof = prove(&CpuBackend, &srs, &compiled, &witness, &blinding(), &Timings::default()).unwrap();
+    let proof = prove(&CpuBackend::default(), &srs, &compiled, &witness, &blinding(), &Timings::default()).unwrap();
     (folder, srs, proof)
 }
 
@@ -154,7 +154,7 @@ fn a_wrong_value_anywhere_yields_a_proof_that_does_not_verify() {
             _ => inputs[1] += Fr::ONE,
         }
         let witness = CompactWitness::from_values(inputs, &aux).unwrap();
-        let proof = prove(&CpuBackend, &srs, &compiled, &witness, &blinding(), &Timings::default()).unwrap();
+        let proof = prove(&CpuBackend::default(), &srs, &compiled, &witness, &blinding(), &Timings::default()).unwrap();
         let error = check_proofs(srs.vk(), &[proof], &[circuit.public_inputs()]).unwrap_err();
         assert_eq!(error.fault(), Fault::Unverified, "case {spoil}");
         assert!(error.to_string().contains("partition 0"), "{error}");
@@ -165,7 +165,7 @@ fn a_wrong_value_anywhere_yields_a_proof_that_does_not_verify() {
 fn parameters_of_another_circuit_are_refused_with_the_query_that_differs() {
     let (_folder, srs) = parameters(&RandomCircuit { rows: 30, inputs: 2, seed: 4 });
     let (other, witness) = compiled(&RandomCircuit { rows: 31, inputs: 2, seed: 4 });
-    let error = prove(&CpuBackend, &srs, &other, &witness, &blinding(), &Timings::default()).unwrap_err();
+    let error = prove(&CpuBackend::default(), &srs, &other, &witness, &blinding(), &Timings::default()).unwrap_err();
     assert_eq!(error.fault(), Fault::Parameters);
     assert!(error.to_string().contains("query has 30 points, this circuit needs 31"), "{error}");
 }
@@ -190,7 +190,7 @@ fn every_phase_of_the_prover_is_timed() {
     let (_folder, srs) = parameters(&circuit);
     let timings = Timings::default();
     let (compiled, witness) = compiled(&circuit);
-    prove(&CpuBackend, &srs, &compiled, &witness, &blinding(), &timings).unwrap();
+    prove(&CpuBackend::default(), &srs, &compiled, &witness, &blinding(), &timings).unwrap();
     let json = timings.json(&Default::default()).to_string();
     for phase in [
         Phase::Evaluation,

@@ -24,7 +24,8 @@ fn the_2kib_proof_equals_bellpersons() {
     let witness = compiled.generator.generate(&porep.partition(&c1.statement, &c1.vanilla, 0).unwrap()).unwrap();
 
     let blinding = Blinding { r: Fr::from(27134).invert().unwrap(), s: -Fr::from(17146) };
-    let ours = prove(&CpuBackend, &srs, &compiled.circuit, &witness, &blinding, &Timings::default()).unwrap();
+    let ours =
+        prove(&CpuBackend::default(), &srs, &compiled.circuit, &witness, &blinding, &Timings::default()).unwrap();
     let mapped = Parameters::<Bls12>::build_mapped_parameters(srs.path().into(), false).unwrap();
     let theirs = create_proof(circuit(), &mapped, blinding.r, blinding.s).unwrap();
 

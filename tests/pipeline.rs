@@ -101,12 +101,13 @@ struct Settings {
     in_flight: usize,
     deadline: Option<Duration>,
     check_c1: bool,
+    check_witness: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let devices = vec![Device::Simulator { delay: Duration::ZERO, synthesis: false }];
-        Self { devices, budget: 8 << 30, in_flight: 4, deadline: None, check_c1: true }
+        Self { devices, budget: 8 << 30, in_flight: 4, deadline: None, check_c1: true, check_witness: false }
     }
 }
 
@@ -121,6 +122,7 @@ fn run(desk: &Memory, settings: &Settings, stop: &Stop) -> Snapshot {
         source: source(),
         options: ReadOptions::default(),
         check_c1: settings.check_c1,
+        check_witness: settings.check_witness,
         deadline: settings.deadline,
         stop,
         recorder: &recorder,
@@ -234,6 +236,52 @@ fn a_changed_hash_is_found_by_the_vanilla_check() {
     let endings = desk.endings();
     assert_eq!(error(&endings[&0]).fault(), Fault::Input);
     assert!(error(&endings[&0]).to_string().contains("partition 0"), "{}", error(&endings[&0]));
+}
+
+/// A file that the circuit does not accept, though its structure is sound: a node of a path is another.
+fn unsatisfying() -> Vec<u8> {
+    let mut c1: serde_json::Value = serde_json::from_slice(&sample(1)).unwrap();
+    let node = &mut c1["vanilla_proofs"]["StackedDrg2KiBV1"][0][1]["comm_d_proofs"]["data"]["Single"]["path"]["path"]
+        [3]["hashes"][0][0];
+    *node = (node.as_u64().unwrap() ^ 1).into();
+    c1.to_string().into_bytes()
+}
+
+#[test]
+fn a_file_whose_witness_is_not_satisfying_fails_before_any_device_work() {
+    let settings = Settings { check_c1: false, check_witness: true, ..Settings::default() };
+    let desk = Memory { files: vec![sample(1), unsatisfying(), sample(2)], ..Memory::default() };
+    let snapshot = run(&desk, &settings, &Stop::new());
+    let jobs: Vec<_> = device_work(&snapshot).into_iter().map(|span| span.activity).collect();
+    assert_eq!(jobs, [0, 2].map(|job| Activity::Work { job, partition: Some(0) }));
+    let endings = desk.endings();
+    assert!(matches!(endings[&0], Ending::Proved(_)) && matches!(endings[&2], Ending::Proved(_)));
+    let e = error(&endings[&1]);
+    assert_eq!(e.fault(), Fault::Input);
+    let message = e.to_string();
+    assert!(
+        message.starts_with("file 1: partition 0: ") && message.contains("(challenge_1/comm_d_inclusion/"),
+        "{message}"
+    );
+    // Nobody else looks: the simulator knows inputs alone.
+    let desk = Memory { files: vec![unsatisfying()], ..Memory::default() };
+    run(&desk, &Settings { check_c1: false, ..Settings::default() }, &Stop::new());
+    assert!(matches!(desk.endings()[&0], Ending::Proved(_)));
+}
+
+#[test]
+fn the_check_of_a_witness_takes_memory_and_time_of_the_file() {
+    let run_with = |budget, deadline, check_witness| {
+        let desk = Memory { files: vec![sample(1)], ..Memory::default() };
+        run(&desk, &Settings { budget, deadline, check_witness, check_c1: false, ..Settings::default() }, &Stop::new());
+        desk.endings().remove(&0).unwrap()
+    };
+    assert!(matches!(run_with(8 << 20, None, false), Ending::Proved(_)));
+    let message = error(&run_with(8 << 20, None, true)).to_string();
+    assert!(message.contains("for its witness and its check"), "{message}");
+    assert!(matches!(run_with(16 << 20, None, true), Ending::Proved(_)));
+    let message = error(&run_with(16 << 20, Some(Duration::from_nanos(1)), true)).to_string();
+    assert!(message.contains("passed before its witness was checked"), "{message}");
 }
 
 /// The device's spans of work.

@@ -24,7 +24,13 @@ fn any_change_of_the_generator_names_another_folder() {
     for file in ["Cargo.lock", "src/circuit/porep.rs", "src/srs/development.rs", "src/srs/fixed_base.rs"] {
         write(&root.join(file), file);
     }
-    for file in ["src/backend/cpu/a/msm.rs", "src/constraints/mod.rs", "src/srs/generate/mod.rs", "src/srs/layout.rs"] {
+    for file in [
+        "src/backend/cpu/a/msm.rs",
+        "src/constraints/mod.rs",
+        "src/srs/generate/mod.rs",
+        "src/srs/layout.rs",
+        "src/lanes/fr.rs",
+    ] {
         write(&root.join(file), file);
     }
     let mut hashes = vec![source_hash(root)];

@@ -2,6 +2,7 @@
 
 pub mod bases;
 pub mod cpu;
+pub mod memory;
 pub mod reference;
 mod rows;
 pub mod scalars;
@@ -13,6 +14,7 @@ use crate::fail;
 pub use rows::Rows;
 
 use bases::{G1Bases, G2Bases};
+use memory::Lent;
 use scalars::Scalars;
 
 /// The operations of a Groth16 prover that depend on the device.
@@ -25,7 +27,7 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// Unequal lengths, more rows than the field has roots of unity for, and the device's own failures.
-    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Vec<Fr>>;
+    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Lent<Fr>>;
 
     /// The sum of each scalar times its base, in G1; the runs of scalars follow one another.
     ///

@@ -5,6 +5,7 @@ use ff::{Field, PrimeField};
 use group::Group;
 
 use super::bases::{G1Bases, G2Bases};
+use super::memory::Lent;
 use super::scalars::{expand, Scalars};
 use super::{check_lengths, Backend, Rows};
 use crate::error::{Fault, OrFault, Result};
@@ -32,7 +33,7 @@ impl Backend for Reference {
     }
 
     /// a * b by the schoolbook. Since a * b = h * (X^n - 1) + c with c of degree below n, h is the upper half of the product.
-    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Vec<Fr>> {
+    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Lent<Fr>> {
         let n = a.len().max(1).next_power_of_two();
         let w = (n.ilog2()..Fr::S).fold(Fr::ROOT_OF_UNITY, |w, _| w.square());
         let [a, b] = [a, b].map(|rows| {
@@ -46,7 +47,7 @@ impl Backend for Reference {
                 product[i + j] += *a * b;
             }
         }
-        Ok(product[n..2 * n - 1].to_vec())
+        Ok(product[n..2 * n - 1].to_vec().into())
     }
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {

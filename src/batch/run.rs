@@ -38,6 +38,7 @@ pub struct Settings {
     pub retry: u32,
     pub deadline: Option<Duration>,
     pub check_c1: bool,
+    pub check_witness: bool,
     pub read: ReadOptions,
     pub parameters: Source,
 }
@@ -154,6 +155,7 @@ impl<'a> Prepared<'a> {
             source: &settings.parameters,
             options: settings.read,
             check_c1: settings.check_c1,
+            check_witness: settings.check_witness,
             deadline: settings.deadline,
             stop: means.stop,
             recorder: &means.recorder,

@@ -1,5 +1,6 @@
 //! Strategies measured in turn: once for memory, allocations and equal results, then again and again for time.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -26,6 +27,8 @@ pub struct Plan {
     pub cost: bool,
     /// Strategies; empty for all.
     pub names: Vec<&'static str>,
+    /// Folder in which circuits' constraints are kept; `None` to take them from the circuit each time.
+    pub cache: Option<PathBuf>,
 }
 
 /// Measures the strategies side by side: in each round every one of them once.
@@ -38,7 +41,7 @@ pub fn compare(subject: &Subject<'_>, plan: &Plan, progress: &Progress) -> Resul
         fail!(Fault::Usage, "--partitions {}: the sector has {there}", plan.partitions);
     }
     let counts = Counts::of_partition(subject)?;
-    let strategies = strategies(subject, &counts, &plan.names)?;
+    let strategies = strategies(subject, &counts, plan, progress)?;
     let rounds = plan.runs + usize::from(plan.cost);
     let task = progress.task("synthesizing", (rounds * strategies.len()) as u64, Unit::Runs);
     let mut entries: Vec<Entry> = strategies.iter().map(|s| entry(s.as_ref(), plan, &counts)).collect();
@@ -117,17 +120,27 @@ fn costs(
     Ok(())
 }
 
+/// Shorter work is over after a few samples of its memory, and may take what earlier work left to the allocator: its peak is that
+/// of the blocks it asked for.
+const SAMPLED: Duration = Duration::from_millis(200);
+
 /// Runs `work` with its anonymous memory and its allocations counted.
 pub fn with_counters<T>(work: impl FnOnce() -> T) -> (Cost, T) {
     let before = Memory::now().anonymous;
     let sampler = MemorySampler::start();
     let counter = Counter::start();
+    let start = Instant::now();
     let result = work();
+    let wall = start.elapsed();
     let allocations = counter.as_ref().map(Counter::so_far);
     drop(counter);
     let peak = sampler.peak().anonymous;
+    let sampled = peak.zip(before).map(|(peak, before)| peak.saturating_sub(before));
     let cost = Cost {
-        peak_bytes: peak.zip(before).map(|(peak, before)| peak.saturating_sub(before)),
+        peak_bytes: match allocations {
+            Some(allocations) if wall < SAMPLED => Some(allocations.peak_bytes),
+            _ => sampled,
+        },
         allocations: allocations.map(|a| a.allocations),
         reallocations: allocations.map(|a| a.reallocations),
         allocated_bytes: allocations.map(|a| a.bytes),

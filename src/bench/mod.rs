@@ -8,6 +8,7 @@ pub mod containers;
 pub mod daemon;
 mod kinds;
 mod measure;
+mod native;
 pub mod proving;
 mod replay;
 mod sizes;

@@ -5,7 +5,6 @@ use blstrs::Scalar as Fr;
 
 use super::Subject;
 use crate::error::{Fault, OrFault, Result};
-use crate::witness::Sizes;
 
 /// Variables and rows, the inputs' rows included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,10 +39,6 @@ impl Counts {
         let (one, two) = (count(1)?, count(2)?);
         let of = |part: fn(&Self) -> usize| part(&one) + (challenges - 1) * (part(&two) - part(&one));
         Ok(Self { inputs: of(|c| c.inputs), aux: of(|c| c.aux), rows: of(|c| c.rows) })
-    }
-
-    pub fn sizes(&self) -> Sizes {
-        Sizes { domain: self.rows.next_power_of_two(), inputs: self.inputs, aux: self.aux }
     }
 
     /// Values of an assignment.

@@ -7,11 +7,15 @@ use blst::blst_fr;
 use blstrs::Scalar as Fr;
 
 use super::kinds::{Kind, Split, Watched};
+use super::measure::Plan;
+use super::native::Native;
 use super::sizes::Counts;
 use super::{daemon, proving};
 use crate::circuit::{PartitionCircuit, PoRep, Statement, VanillaProofs};
+use crate::constraints::RowValues;
 use crate::error::{Fault, OrFault, Result};
-use crate::witness::{synthesize_sized, Assignment};
+use crate::report::Progress;
+use crate::witness::{Assignment, CompactWitness};
 
 /// What is synthesized.
 #[derive(Clone, Copy)]
@@ -66,10 +70,12 @@ pub struct Run {
 
 /// What it made; in memory until dropped.
 pub enum Made {
-    /// The values, a and b; c where it was computed.
-    Assignment(Box<Assignment>, Option<Vec<Fr>>),
+    /// The values, a, b and c.
+    Assignment(Box<Assignment>, Vec<Fr>),
     /// The values, and a, b, c, unless only a part of them was computed.
     Witness(Box<WitnessCS<Fr>>, Option<[Vec<Fr>; 3]>),
+    /// The values, a and b, in compact form.
+    Compact(Box<CompactWitness>, Box<[RowValues; 2]>),
 }
 
 /// Hashes that tell whether two strategies made the same.
@@ -77,42 +83,69 @@ pub enum Made {
 pub struct Digests {
     /// Of inputs and aux.
     pub values: [u8; 32],
-    /// Of a and b.
+    /// Of a, b and c.
     pub rows: Option<[u8; 32]>,
+}
+
+/// Elements, and how many.
+type Elements<'a> = (usize, Box<dyn Iterator<Item = Fr> + 'a>);
+
+fn slice(elements: &[Fr]) -> Elements<'_> {
+    (elements.len(), Box::new(elements.iter().copied()))
+}
+
+fn values(rows: &RowValues) -> Elements<'_> {
+    (rows.len(), Box::new((0..rows.len()).map(|row| rows.get(row))))
 }
 
 impl Made {
     /// How many inputs and aux variables there are.
     pub fn values(&self) -> u64 {
-        let (inputs, aux) = self.parts();
-        (inputs.len() + aux.len()) as u64
-    }
-
-    fn parts(&self) -> (&[Fr], &[Fr]) {
-        match self {
-            Self::Assignment(made, _) => (&made.inputs, &made.aux),
-            Self::Witness(made, _) => (made.inputs_slice(), made.aux_slice()),
-        }
-    }
-
-    pub fn digests(&self) -> Digests {
-        let (inputs, aux) = self.parts();
-        let rows = match self {
-            Self::Assignment(made, _) => Some((&made.a, &made.b)),
-            Self::Witness(_, rows) => rows.as_ref().map(|[a, b, _]| (a, b)),
+        let (inputs, aux) = match self {
+            Self::Assignment(made, _) => (made.inputs.len(), made.aux.len()),
+            Self::Witness(made, _) => (made.inputs_slice().len(), made.aux_slice().len()),
+            Self::Compact(made, _) => (made.inputs().len(), made.layout().aux()),
         };
-        Digests { values: digest([inputs, aux]), rows: rows.map(|(a, b)| digest([a, b])) }
+        (inputs + aux) as u64
+    }
+
+    /// Of the compact form c is computed for this, as the prover does: a times b.
+    pub fn digests(&self) -> Digests {
+        match self {
+            Self::Assignment(made, c) => Digests {
+                values: digest([slice(&made.inputs), slice(&made.aux)]),
+                rows: Some(digest([slice(&made.a), slice(&made.b), slice(c)])),
+            },
+            Self::Witness(made, rows) => Digests {
+                values: digest([slice(made.inputs_slice()), slice(made.aux_slice())]),
+                rows: rows.as_ref().map(|rows| digest([0, 1, 2].map(|i| slice(&rows[i])))),
+            },
+            Self::Compact(made, rows) => {
+                let count = made.layout().aux();
+                let aux: Elements<'_> = (count, Box::new((0..count).map(|i| made.aux(i))));
+                let [a, b] = &**rows;
+                let c = RowValues::product(a, b);
+                Digests {
+                    values: digest([slice(made.inputs()), aux]),
+                    rows: Some(digest([values(a), values(b), values(&c)])),
+                }
+            }
+        }
     }
 }
 
-fn digest(vectors: [&[Fr]; 2]) -> [u8; 32] {
+/// Elements hashed together in one step.
+const CHUNK: usize = 1 << 11;
+
+fn digest<const N: usize>(vectors: [Elements<'_>; N]) -> [u8; 32] {
     let mut state = blake2b_simd::Params::new().hash_length(32).to_state();
-    let mut bytes = Vec::with_capacity(1 << 16);
-    for vector in vectors {
-        state.update(&(vector.len() as u64).to_le_bytes());
-        for values in vector.chunks(1 << 11) {
+    let mut bytes = Vec::with_capacity(CHUNK * size_of::<Fr>());
+    for (length, mut elements) in vectors {
+        state.update(&(length as u64).to_le_bytes());
+        for start in (0..length).step_by(CHUNK) {
             bytes.clear();
-            bytes.extend(values.iter().flat_map(|value| blst_fr::from(*value).l).flat_map(u64::to_le_bytes));
+            let chunk = elements.by_ref().take(CHUNK.min(length - start));
+            bytes.extend(chunk.flat_map(|value| blst_fr::from(value).l).flat_map(u64::to_le_bytes));
             state.update(&bytes);
         }
     }
@@ -121,12 +154,17 @@ fn digest(vectors: [&[Fr]; 2]) -> [u8; 32] {
     digest
 }
 
-/// All strategies, the slowest first, ready for `subject`; only those of the names, if there are any.
+/// The strategies of `plan`, the slowest first, ready for `subject`.
 ///
 /// # Errors
 /// Those of the circuit.
-pub fn strategies(subject: &Subject<'_>, counts: &Counts, names: &[&str]) -> Result<Vec<Box<dyn Strategy>>> {
-    let wanted = |name: &str| names.is_empty() || names.contains(&name);
+pub fn strategies(
+    subject: &Subject<'_>,
+    counts: &Counts,
+    plan: &Plan,
+    progress: &Progress,
+) -> Result<Vec<Box<dyn Strategy>>> {
+    let wanted = |name: &str| plan.names.is_empty() || plan.names.contains(&name);
     let mut all: Vec<Box<dyn Strategy>> = Vec::new();
     if wanted(Bellperson::NAME) {
         all.push(Box::new(Bellperson));
@@ -134,14 +172,14 @@ pub fn strategies(subject: &Subject<'_>, counts: &Counts, names: &[&str]) -> Res
     if wanted(Daemon::NAME) {
         all.push(Box::new(Daemon::new(subject, counts)?));
     }
-    if wanted(Cuzk::NAME) {
-        all.push(Box::new(Cuzk { counts: *counts }));
+    if wanted(Native::NAME) {
+        all.push(Box::new(Native::new(subject, plan.cache.as_deref(), progress)?));
     }
     Ok(all)
 }
 
 /// The names that [`strategies`] knows.
-pub const NAMES: [&str; 3] = [Bellperson::NAME, Daemon::NAME, Cuzk::NAME];
+pub const NAMES: [&str; 3] = [Bellperson::NAME, Daemon::NAME, Native::NAME];
 
 struct Bellperson;
 
@@ -168,7 +206,7 @@ impl Strategy for Bellperson {
             let mut split = Split::default();
             let made = proving::synthesize(Watched { circuit, split: &mut split });
             let (assignment, c) = made.or_fault(Fault::Input, in_partition(k))?;
-            Ok(Run { split, extrapolated: Duration::ZERO, made: Made::Assignment(Box::new(assignment), Some(c)) })
+            Ok(Run { split, extrapolated: Duration::ZERO, made: Made::Assignment(Box::new(assignment), c) })
         }))
     }
 }
@@ -231,33 +269,6 @@ impl Strategy for Daemon {
             split.add(Kind::Evaluation, wall + extrapolated, 0);
             let rows = self.stand_for.is_none().then_some(rows);
             Ok(Run { split, extrapolated, made: Made::Witness(Box::new(witness), rows) })
-        }))
-    }
-}
-
-struct Cuzk {
-    counts: Counts,
-}
-
-impl Cuzk {
-    const NAME: &'static str = "cuzk";
-}
-
-impl Strategy for Cuzk {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn meaning(&self) -> String {
-        "cuzk's generic synthesis: a, b and densities while the circuit runs, no c, room made in advance".into()
-    }
-
-    fn prepare<'s>(&'s self, subject: &Subject<'s>, k: usize) -> Result<Synthesis<'s>> {
-        let circuit = subject.circuit(k)?;
-        Ok(Box::new(move || {
-            let mut split = Split::default();
-            let assignment = synthesize_sized(Watched { circuit, split: &mut split }, self.counts.sizes())?;
-            Ok(Run { split, extrapolated: Duration::ZERO, made: Made::Assignment(Box::new(assignment), None) })
         }))
     }
 }

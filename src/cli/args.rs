@@ -93,6 +93,9 @@ pub struct ProveArgs {
     /// Skip filecoin's own verification of the vanilla proofs
     #[arg(long)]
     pub no_check_c1: bool,
+    /// Check every row of the circuit before any device work, and name the first that the witness does not satisfy
+    #[arg(long)]
+    pub check_witness: bool,
     /// Output file, or `-` for standard output [default: FILE with `.proof.FORMAT` as extension; `-` for standard input]
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
@@ -136,6 +139,9 @@ pub struct BatchArgs {
     /// Skip filecoin's own verification of the vanilla proofs
     #[arg(long)]
     pub no_check_c1: bool,
+    /// Check every row of the circuit before any device work, and name the first that the witness does not satisfy
+    #[arg(long)]
+    pub check_witness: bool,
     /// What to write: documents about the proofs, or the bare proofs
     #[arg(long, value_enum, default_value_t = ProofFormatArg::Json)]
     pub format: ProofFormatArg,
@@ -327,6 +333,8 @@ pub struct SynthArgs {
     /// Instead, build the circuit's linear combinations again in other containers
     #[arg(long, conflicts_with_all = ["partitions", "strategy", "time_only"])]
     pub containers: bool,
+    #[command(flatten)]
+    pub cache: CacheArgs,
     /// One JSON object
     #[arg(long)]
     pub json: bool,

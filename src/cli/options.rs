@@ -55,6 +55,7 @@ pub struct Prove {
     pub read: ReadOptions,
     pub parameters: Source,
     pub check_c1: bool,
+    pub check_witness: bool,
     pub destination: Destination,
     pub format: ProofFormat,
     pub timings: TimingsFormat,
@@ -212,7 +213,7 @@ impl Options {
                 Task::ParamsGenerate { parameters, proof: default_proof(sector_size.bytes())? }
             }
             Command::Devices(args) => Task::Devices { json: args.json },
-            Command::Bench(args::BenchCommand::Synth(args)) => Task::Synth(synth(args)?),
+            Command::Bench(args::BenchCommand::Synth(args)) => Task::Synth(synth(args, environment)?),
             Command::Completions { shell } => Task::Completions(shell),
             Command::Man { command } => Task::Man(command),
         };
@@ -241,6 +242,7 @@ fn prove(args: args::ProveArgs, environment: &Environment) -> Result<Prove> {
         read: read_options(&args.sector),
         parameters,
         check_c1: !args.no_check_c1,
+        check_witness: args.check_witness,
         destination,
         format,
         timings: match args.timings {
@@ -295,6 +297,7 @@ fn batch(args: args::BatchArgs, environment: &Environment) -> Result<Batch> {
             retry: args.retry,
             deadline: args.deadline,
             check_c1: !args.no_check_c1,
+            check_witness: args.check_witness,
             read: ReadOptions { proof: args.registered_proof, ..ReadOptions::default() },
             parameters,
         },
@@ -378,7 +381,7 @@ fn cache_folder(args: args::CacheArgs, environment: &Environment) -> Option<Path
     args.cache.or_else(|| environment.cache.clone()).or_else(users)
 }
 
-fn synth(args: args::SynthArgs) -> Result<Synth> {
+fn synth(args: args::SynthArgs, environment: &Environment) -> Result<Synth> {
     let input = input(args.file);
     if let (Input::File(file), Some(plot)) = (&input, &args.plot) {
         if same_file(file, plot) {
@@ -394,6 +397,7 @@ fn synth(args: args::SynthArgs) -> Result<Synth> {
             runs,
             cost: !args.time_only,
             names: NAMES.into_iter().filter(|name| args.strategy.iter().any(|wanted| wanted == name)).collect(),
+            cache: cache_folder(args.cache, environment),
         })
     };
     let read = ReadOptions { proof: args.registered_proof, ..ReadOptions::default() };

@@ -9,6 +9,7 @@ use ff::Field;
 use rayon::prelude::*;
 
 use crate::backend::Rows;
+use crate::pages::ask_for_huge;
 
 /// Values of a matrix's rows, in row order. About a byte a row for a PoRep circuit, where an element takes 32.
 ///
@@ -140,6 +141,7 @@ impl RowValues {
         if self.small.capacity() < rows {
             // Fresh zeros cost nothing until all threads touch them; resizing would write them first.
             self.small = vec![0; rows];
+            ask_for_huge(&mut self.small);
         }
         self.small.resize(rows, 0);
         let (mut places, mut elements) = (std::mem::take(&mut self.places), std::mem::take(&mut self.elements));

@@ -15,12 +15,12 @@ use crate::groth16::{self, simulate::simulate, simulate::Trapdoor, Blinding, Cir
 use crate::srs::{generate::ToxicWaste, Origin, Srs};
 use crate::witness::CompactWitness;
 
-/// Memory of a sum that does not depend on the circuit: decoded points, index lists, buckets. Counted for the largest
-/// windows of G2; 160 MB were seen.
-const SUM_BYTES: u64 = 256 << 20;
+/// Memory of a sum beside the vectors of the domain, which decoded points and buckets use again: digits 32 MB, index lists 32 MB, and
+/// some MB a thread.
+const SUM_BYTES: u64 = 128 << 20;
 
 /// Memory of a row's values of A and B in compact form. Two bytes, and what is wide in a PoRep circuit: 370 MB of 130 million rows.
-const ROW_BYTES: u64 = 3;
+pub(super) const ROW_BYTES: u64 = 3;
 
 /// A device of the pipeline; each has one worker.
 pub enum Device {
@@ -44,7 +44,7 @@ impl Device {
     /// When the system starts no more threads.
     pub fn cpu(threads: usize) -> Result<Self> {
         let threads = pool("cpu", threads)?;
-        Ok(Self::Backend { backend: Box::new(CpuBackend), threads })
+        Ok(Self::Backend { backend: Box::<CpuBackend>::default(), threads })
     }
 
     /// The name in reports.
@@ -63,12 +63,12 @@ impl Device {
         }
     }
 
-    /// Bytes it needs beside the witness: during the quotient three vectors of the domain and the rows' values they come from, and
-    /// after it the quotient and what a sum takes.
+    /// Bytes it needs beside the witness, and keeps between partitions: three vectors of the domain, during the quotient the rows' values
+    /// they come from, and after it what a sum takes.
     pub fn workspace_bytes(&self, circuit: &Circuit) -> u64 {
         let (domain, rows) = (circuit.domain() as u64, circuit.rows() as u64);
         match self {
-            Self::Backend { .. } => (96 * domain + ROW_BYTES * rows).max(32 * domain + SUM_BYTES),
+            Self::Backend { .. } => 96 * domain + SUM_BYTES.max(ROW_BYTES * rows),
             Self::Simulator { .. } => 0,
         }
     }

@@ -15,6 +15,7 @@ use crate::srs::Srs;
 use crate::witness::porep::Generator;
 
 use super::clock::WorkClock;
+use super::device::ROW_BYTES;
 use super::proof_file::{ProofFile, UsedParameters};
 
 /// One C1 file to prove.
@@ -46,6 +47,11 @@ impl Compiled {
         let layout = self.generator.layout();
         (layout.aux() / 8 + 32 * (layout.wide() + self.circuit.inputs())) as u64
     }
+
+    /// Bytes of a partition's witness with the values of its rows.
+    pub fn check_bytes(&self) -> u64 {
+        self.witness_bytes() + ROW_BYTES * self.circuit.rows() as u64
+    }
 }
 
 /// A file that has been read and checked.
@@ -57,7 +63,7 @@ pub struct File {
     pub miner: Option<u64>,
     pub sector: Option<u64>,
     pub opened: Arc<Opened>,
-    /// None where no device computes with a witness.
+    /// None where no witness is made: no device computes with one, and none is to be checked.
     pub compiled: Option<Arc<Compiled>>,
     pub begun: Arc<Begun>,
     /// A partition has failed: the others are not worth their time.
@@ -93,6 +99,11 @@ impl File {
     /// Bytes of a partition's witness; 0 where none is made.
     pub(super) fn witness_bytes(&self) -> u64 {
         self.compiled.as_ref().map_or(0, |compiled| compiled.witness_bytes())
+    }
+
+    /// Bytes that the check of a partition's witness takes.
+    pub(super) fn check_bytes(&self) -> u64 {
+        self.compiled.as_ref().map_or(0, |compiled| compiled.check_bytes())
     }
 
     pub(super) fn fail(&self) {

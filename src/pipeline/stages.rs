@@ -3,13 +3,42 @@
 use bellperson::groth16::{Proof, VerifyingKey};
 use blstrs::Bls12;
 
+use super::job::Compiled;
 use super::proof_file::PARTITION_BYTES;
 use crate::circuit::{Partition, PoRep, Statement, VanillaProofs};
+use crate::constraints::first_unsatisfied;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::groth16;
 use crate::report::{Phase, Timings};
 use crate::witness::{porep::Generator, CompactWitness};
+
+/// Checks that the witness of partition `k` satisfies its circuit, row by row.
+///
+/// # Errors
+/// `Input` for the first row that it does not satisfy, with the row's place in the circuit.
+pub fn witness_check(
+    porep: &PoRep,
+    compiled: &Compiled,
+    statement: &Statement,
+    vanilla: &VanillaProofs,
+    k: usize,
+    timings: &Timings,
+) -> Result<()> {
+    let rows = compiled.circuit.rows() as u64;
+    timings.time(Phase::WitnessCheck, rows, || {
+        let witness = compiled.generator.generate(&porep.partition(statement, vanilla, k)?)?;
+        let values = compiled.circuit.constraints().evaluate(&witness)?;
+        match first_unsatisfied(|| porep.blank(), &witness, &values)? {
+            None => Ok(()),
+            Some(unsatisfied) => fail!(
+                Fault::Input,
+                "the witness does not satisfy the circuit, first in {unsatisfied}. Expected a C1 file that satisfies every row; \
+                 if this one passes filecoin's own verification (no --no-check-c1), please report this"
+            ),
+        }
+    })
+}
 
 /// The values of partition `k`, counted from 0, that its circuit takes.
 pub fn circuit(

@@ -8,6 +8,7 @@ pub enum Phase {
     Read,
     Check,
     Parameters,
+    WitnessCheck,
     Circuit,
     Synthesis,
     Evaluation,
@@ -24,10 +25,11 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in the order of the table; `ALL[p as usize] == p`.
-    pub const ALL: [Phase; 15] = [
+    pub const ALL: [Phase; 16] = [
         Phase::Read,
         Phase::Check,
         Phase::Parameters,
+        Phase::WitnessCheck,
         Phase::Circuit,
         Phase::Synthesis,
         Phase::Evaluation,
@@ -48,6 +50,7 @@ impl Phase {
             Phase::Read => "read",
             Phase::Check => "check",
             Phase::Parameters => "parameters",
+            Phase::WitnessCheck => "check_witness",
             Phase::Circuit => "circuit",
             Phase::Synthesis => "synthesis",
             Phase::Evaluation => "evaluation",
@@ -70,7 +73,7 @@ impl Phase {
             Phase::Check => Unit::Challenges,
             Phase::Circuit => Unit::Partitions,
             Phase::Synthesis => Unit::Variables,
-            Phase::Evaluation => Unit::Constraints,
+            Phase::WitnessCheck | Phase::Evaluation => Unit::Constraints,
             Phase::Quotient => Unit::Rows,
             Phase::SumH | Phase::SumL | Phase::SumA | Phase::SumBG1 | Phase::SumBG2 => Unit::Bases,
             Phase::Assembly | Phase::Verification => Unit::Proofs,

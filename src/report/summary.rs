@@ -26,7 +26,7 @@ const RECORDED: &str =
 /// The table's columns of phases: heading, and what they add up.
 const GROUPS: [(&str, &[Phase]); 4] = [
     ("read", &[Phase::Read, Phase::Check]),
-    ("synthesis", &[Phase::Circuit, Phase::Synthesis]),
+    ("synthesis", &[Phase::WitnessCheck, Phase::Circuit, Phase::Synthesis]),
     (
         "device",
         &[Phase::Evaluation, Phase::Quotient, Phase::SumH, Phase::SumL, Phase::SumA, Phase::SumBG1, Phase::SumBG2],

@@ -36,43 +36,12 @@ pub struct Assignment {
     pub b_aux_density: Density,
 }
 
-/// How much an assignment will hold, so that its vectors never move while they grow. Zero where it is not known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sizes {
-    /// Size of the evaluation domain, to which the quotient extends the rows.
-    pub domain: usize,
-    pub inputs: usize,
-    pub aux: usize,
-}
-
-impl Sizes {
-    /// Bytes of an assignment of this size.
-    pub fn assignment_bytes(&self) -> u64 {
-        let elements = 2 * self.domain + self.inputs + self.aux;
-        (elements * size_of::<Fr>() + (2 * self.aux + self.inputs) / 8) as u64
-    }
-}
-
 /// Runs `circuit` and returns its assignment.
 ///
 /// # Errors
 /// When the circuit itself reports one: a missing value, a division by zero.
 pub fn synthesize(circuit: impl Circuit<Fr>) -> Result<Assignment> {
-    synthesize_sized(circuit, Sizes::default())
-}
-
-/// The same for a circuit of known size.
-///
-/// # Errors
-/// As [`synthesize`].
-pub fn synthesize_sized(circuit: impl Circuit<Fr>, sizes: Sizes) -> Result<Assignment> {
-    let mut synthesis = Synthesis(Assignment {
-        a: Vec::with_capacity(sizes.domain),
-        b: Vec::with_capacity(sizes.domain),
-        inputs: Vec::with_capacity(sizes.inputs),
-        aux: Vec::with_capacity(sizes.aux),
-        ..Assignment::default()
-    });
+    let mut synthesis = Synthesis(Assignment::default());
     let one = synthesis.alloc_input(|| "one", || Ok(Fr::ONE));
     one.and_then(|_| circuit.synthesize(&mut synthesis)).or_fault(Fault::Input, || {
         "the circuit could not be synthesized from this C1; check the file with 'cuzk inspect'".into()

@@ -12,11 +12,12 @@ use cuzk::report::Progress;
 use sha2::{Digest, Sha256};
 
 /// What the content of generated parameters follows from: files, and folders of them. A change makes the next test generate.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "Cargo.lock",
     "src/backend/cpu",
     "src/circuit/porep.rs",
     "src/constraints",
+    "src/lanes",
     "src/srs/development.rs",
     "src/srs/fixed_base.rs",
     "src/srs/generate",

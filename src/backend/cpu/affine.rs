@@ -2,6 +2,7 @@
 //! trick), complete in every case.
 
 use super::field::BaseField;
+use crate::backend::memory::Plain;
 
 /// An affine point of `y^2 = x^3 + b`. The identity is `(0, 0)`, which is on neither curve since b is not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,6 +10,9 @@ pub struct Affine<F> {
     pub x: F,
     pub y: F,
 }
+
+// SAFETY: two values of one type, each of which is words of any content: no padding between or after them.
+unsafe impl<F: Plain> Plain for Affine<F> {}
 
 impl<F: BaseField> Affine<F> {
     pub fn is_identity(&self) -> bool {
@@ -65,33 +69,6 @@ impl<F: BaseField> BatchAdder<F> {
         self.invert();
         for (p, q) in left.iter_mut().zip(right).rev() {
             self.finish(p, q);
-        }
-    }
-
-    /// Sums each segment of `points`. Segment i is the next `lengths[i]` points (at least one). Afterwards `points` holds
-    /// one point per segment, and each length is one. Rounds of pairwise additions over all segments at once: a segment
-    /// of any length is a tree.
-    pub fn sum_segments(&mut self, points: &mut Vec<Affine<F>>, lengths: &mut [u32]) {
-        debug_assert_eq!(points.len(), lengths.iter().map(|l| *l as usize).sum::<usize>());
-        while lengths.iter().any(|l| *l > 1) {
-            self.reserve(points.len() / 2);
-            let mut rest = points.as_mut_slice();
-            for length in lengths.iter() {
-                let (segment, after) = rest.split_at_mut(*length as usize);
-                segment.chunks_exact(2).for_each(|pair| self.plan(&pair[0], &pair[1]));
-                rest = after;
-            }
-            self.invert();
-            let mut rest = points.as_mut_slice();
-            for length in lengths.iter().rev() {
-                let (before, segment) = rest.split_at_mut(rest.len() - *length as usize);
-                for pair in segment.chunks_exact_mut(2).rev() {
-                    let (p, q) = pair.split_at_mut(1);
-                    self.finish(&mut p[0], &q[0]);
-                }
-                rest = before;
-            }
-            keep_every_other(points, lengths);
         }
     }
 
@@ -188,20 +165,6 @@ fn follow<F: BaseField>(p: &mut Affine<F>, x2: &F, slope: &F) {
     p.x = x3;
 }
 
-/// After a round: of each segment the points at even places, which hold the pairs' sums and the one left over.
-pub(super) fn keep_every_other<P: Copy>(points: &mut Vec<P>, lengths: &mut [u32]) {
-    let (mut read, mut write) = (0, 0);
-    for length in lengths.iter_mut() {
-        for place in (0..*length as usize).step_by(2) {
-            points[write] = points[read + place];
-            write += 1;
-        }
-        read += *length as usize;
-        *length = length.div_ceil(2);
-    }
-    points.truncate(write);
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::curve::{Curve, G1, G2};
@@ -226,20 +189,6 @@ mod tests {
         C::to_affine(&points.iter().fold(C::Projective::identity(), |acc, p| C::add_affine(&acc, p)))
     }
 
-    fn segments_equal_naive<C: Curve>() {
-        let all = points::<C>(200);
-        let lengths = [1u32, 2, 3, 1, 64, 65, 63, 1];
-        let (mut sums, mut left) = (all.clone(), lengths);
-        BatchAdder::default().sum_segments(&mut sums, &mut left);
-        assert_eq!((sums.len(), left), (lengths.len(), [1; 8]));
-        let mut at = 0;
-        for (sum, length) in sums.iter().zip(lengths) {
-            let end = at + length as usize;
-            assert!(*sum == naive::<C>(&all[at..end]), "{at}..{end}");
-            at = end;
-        }
-    }
-
     fn batches_equal_naive<C: Curve>() {
         let p = points::<C>(49);
         let mut adder = BatchAdder::default();
@@ -256,13 +205,11 @@ mod tests {
 
     #[test]
     fn sums_are_complete_in_g1() {
-        segments_equal_naive::<G1>();
         batches_equal_naive::<G1>();
     }
 
     #[test]
     fn sums_are_complete_in_g2() {
-        segments_equal_naive::<G2>();
         batches_equal_naive::<G2>();
     }
 }

@@ -6,12 +6,14 @@ use blst::{
 };
 use blstrs::{Fp, Fp2};
 
+use crate::backend::memory::Plain;
+
 /// The field of a curve's coordinates, elements reduced and in Montgomery form: Fp for G1, Fp2 for G2.
 ///
 /// Operations work in place: returned by value, elements would be copied with wide loads right after blst's narrow stores,
 /// which the processor cannot forward; an addition of points would take half as long again. Comparisons take a variable
 /// time: nothing here is secret to the prover's own host.
-pub trait BaseField: Copy + Default + PartialEq + Send + Sync + 'static {
+pub trait BaseField: Plain + Default + PartialEq + 'static {
     fn one() -> Self;
     fn add_assign(&mut self, other: &Self);
     fn sub_assign(&mut self, other: &Self);
@@ -30,6 +32,11 @@ pub trait BaseField: Copy + Default + PartialEq + Send + Sync + 'static {
         *self == Self::default()
     }
 }
+
+// SAFETY: six words; those that are not below p are a wrong number, not an invalid value.
+unsafe impl Plain for blst_fp {}
+// SAFETY: twelve, likewise.
+unsafe impl Plain for blst_fp2 {}
 
 macro_rules! base_field {
     ($field:ty, $one:expr, $add:ident, $sub:ident, $cneg:ident, $mul:ident, $sqr:ident, $inverse:ident) => {

@@ -1,5 +1,6 @@
 //! The CPU backend: everything on the rayon pool it is called from.
 
+pub mod accumulators;
 pub mod affine;
 mod classify;
 pub mod curve;
@@ -9,11 +10,13 @@ pub mod ifma;
 pub mod msm;
 pub mod ntt;
 mod quotient;
-mod zeros;
 
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 
+use std::sync::Arc;
+
 use super::bases::{G1Bases, G2Bases, G1_BYTES, G2_BYTES};
+use super::memory::{Lent, Memory};
 use super::scalars::Scalars;
 use super::{check_lengths, Backend, Rows};
 use crate::error::Result;
@@ -21,13 +24,17 @@ use curve::{G1, G2};
 use msm::{msm, Portable};
 use quotient::Operands;
 
-/// Proves on the host's cores, with the widest arithmetic this processor has.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CpuBackend;
+/// Proves on the host's cores, with the widest arithmetic this processor has. Between two partitions it keeps its memory.
+#[derive(Clone, Debug, Default)]
+pub struct CpuBackend {
+    memory: Arc<Memory>,
+}
 
 /// The same with the arithmetic that every processor has: the reference for the other.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PortableCpu;
+#[derive(Clone, Debug, Default)]
+pub struct PortableCpu {
+    memory: Arc<Memory>,
+}
 
 /// Does this processor compute in lanes?
 fn has_lanes() -> bool {
@@ -43,26 +50,31 @@ impl Backend for CpuBackend {
         format!("cpu ({} threads{arithmetic})", rayon::current_num_threads())
     }
 
-    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Vec<Fr>> {
+    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Lent<Fr>> {
         let operands = Operands::new(a, b)?;
         #[cfg(target_arch = "x86_64")]
         if ifma::quotient::takes(operands.log_size) {
-            return Ok(ifma::quotient::quotient(operands));
+            return Ok(ifma::quotient::quotient(operands, &self.memory));
         }
-        Ok(quotient::quotient(operands))
+        Ok(quotient::quotient(operands, &self.memory))
     }
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {
         check_lengths(bases.len(), scalars)?;
         #[cfg(target_arch = "x86_64")]
         if has_lanes() {
-            return Ok(msm::<ifma::G1Lanes, G1_BYTES>(bases, scalars));
+            return Ok(msm::<ifma::G1Lanes, G1_BYTES>(bases, scalars, &self.memory));
         }
-        PortableCpu.sum_g1(bases, scalars)
+        Ok(msm::<Portable<G1>, G1_BYTES>(bases, scalars, &self.memory))
     }
 
     fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G2Projective> {
-        PortableCpu.sum_g2(bases, scalars)
+        check_lengths(bases.len(), scalars)?;
+        #[cfg(target_arch = "x86_64")]
+        if has_lanes() {
+            return Ok(msm::<ifma::G2Lanes, G2_BYTES>(bases, scalars, &self.memory));
+        }
+        Ok(msm::<Portable<G2>, G2_BYTES>(bases, scalars, &self.memory))
     }
 }
 
@@ -71,17 +83,17 @@ impl Backend for PortableCpu {
         format!("cpu ({} threads, portable)", rayon::current_num_threads())
     }
 
-    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Vec<Fr>> {
-        Ok(quotient::quotient(Operands::new(a, b)?))
+    fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Lent<Fr>> {
+        Ok(quotient::quotient(Operands::new(a, b)?, &self.memory))
     }
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {
         check_lengths(bases.len(), scalars)?;
-        Ok(msm::<Portable<G1>, G1_BYTES>(bases, scalars))
+        Ok(msm::<Portable<G1>, G1_BYTES>(bases, scalars, &self.memory))
     }
 
     fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G2Projective> {
         check_lengths(bases.len(), scalars)?;
-        Ok(msm::<Portable<G2>, G2_BYTES>(bases, scalars))
+        Ok(msm::<Portable<G2>, G2_BYTES>(bases, scalars, &self.memory))
     }
 }

@@ -4,12 +4,14 @@
 //! modulo X^n + 1 (which is what the inverse coset transform does), a * b = h * (X^n - 1) + c becomes c - 2h: so h is had
 //! from one transform back of a * b, and the coefficients of c, which need no coset transform. h does not depend on g.
 
+use std::sync::Arc;
+
 use blstrs::Scalar as Fr;
 use ff::Field;
 use rayon::prelude::*;
 
 use super::ntt::{bit_reverse, root_of_unity, scale_by_powers_reversed, Domain, MAX_LOG_SIZE};
-use super::zeros::zeros;
+use crate::backend::memory::{Lent, Memory};
 use crate::backend::Rows;
 use crate::error::{Fault, Result};
 use crate::fail;
@@ -40,8 +42,8 @@ impl<'a> Operands<'a> {
     }
 
     /// The values on the whole domain.
-    fn expand(&self, rows: &dyn Rows) -> Vec<Fr> {
-        let mut values = zeros(1 << self.log_size);
+    fn expand(&self, rows: &dyn Rows, memory: &Arc<Memory>) -> Lent<Fr> {
+        let mut values = memory.lend::<Fr>(1 << self.log_size);
         values.par_chunks_mut(TASK).enumerate().for_each(|(task, values)| {
             rows.expand_into(task * TASK..task * TASK + values.len(), values);
         });
@@ -50,11 +52,11 @@ impl<'a> Operands<'a> {
 }
 
 /// See [`crate::backend::Backend::quotient`].
-pub fn quotient(operands: Operands) -> Vec<Fr> {
+pub fn quotient(operands: Operands, memory: &Arc<Memory>) -> Lent<Fr> {
     let log_size = operands.log_size;
-    let (mut a, mut b) = (operands.expand(operands.a), operands.expand(operands.b));
-    let mut c = zeros(a.len());
-    let products = c.par_iter_mut().zip(&a).zip(&b).with_min_len(TASK);
+    let (mut a, mut b) = (operands.expand(operands.a, memory), operands.expand(operands.b, memory));
+    let mut c = memory.lend::<Fr>(a.len());
+    let products = c.par_iter_mut().zip(&*a).zip(&*b).with_min_len(TASK);
     products.for_each(|((c, a), b)| *c = *a * b);
     let domain = Domain::new(log_size);
     let n = domain.size();
@@ -67,7 +69,7 @@ pub fn quotient(operands: Operands) -> Vec<Fr> {
         scale_by_powers_reversed(values, size_inverse, g);
         domain.forward(values);
     }
-    a.par_iter_mut().zip(&b).with_min_len(TASK).for_each(|(a, b)| *a *= b);
+    a.par_iter_mut().zip(&*b).with_min_len(TASK).for_each(|(a, b)| *a *= b);
     drop(b);
     domain.inverse_unscaled(&mut a);
     domain.inverse_unscaled(&mut c);
@@ -76,7 +78,7 @@ pub fn quotient(operands: Operands) -> Vec<Fr> {
     let g_inverse = g.invert().unwrap_or(Fr::ZERO);
     scale_by_powers_reversed(&mut a, Fr::ONE, g_inverse);
     let half_size_inverse = size_inverse * Fr::from(2).invert().unwrap_or(Fr::ZERO);
-    a.par_iter_mut().zip(&c).with_min_len(TASK).for_each(|(a, c)| *a = (*c - *a) * half_size_inverse);
+    a.par_iter_mut().zip(&*c).with_min_len(TASK).for_each(|(a, c)| *a = (*c - *a) * half_size_inverse);
     // The degree of h is at most n - 2.
     c.truncate(n - 1);
     c.par_iter_mut().enumerate().with_min_len(TASK).for_each(|(i, h)| *h = a[bit_reverse(i, log_size)]);

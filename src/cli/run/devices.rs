@@ -8,7 +8,7 @@ use crate::error::{Fault, OrFault, Result};
 use crate::gpu::{self, Device, DeviceReport};
 
 pub fn run(json: bool) -> Result<()> {
-    let cpu = CpuBackend.name();
+    let cpu = CpuBackend::default().name();
     let threads = rayon::current_num_threads();
     let report = gpu::devices();
     if !json {

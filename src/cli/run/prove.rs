@@ -34,6 +34,7 @@ pub fn run(options: &Prove, threads: usize, terminal: &Terminal) -> Result<()> {
         source: &options.parameters,
         options: options.read,
         check_c1: options.check_c1,
+        check_witness: options.check_witness,
         deadline: None,
         stop: &STOP,
         recorder: &recorder,
@@ -121,8 +122,8 @@ fn advised(error: Error, checked: bool) -> Error {
              suspect memory or CPU",
         ),
         (Fault::Unverified, false) => error.context(
-            "the C1 file was not checked: run again without --no-check-c1; if it is sound, with --recheck for the parameters, \
-             and then suspect memory or CPU",
+            "the C1 file was not checked: run again without --no-check-c1, or with --check-witness for the row that fails; if it is \
+             sound, with --recheck for the parameters, and then suspect memory or CPU",
         ),
         _ => error,
     }

@@ -8,6 +8,7 @@
 //! Every partition of a file that was read sends exactly one message to the last stages, whatever becomes of it; so a
 //! file's end is known when its partitions are counted, and no failure, panic or stop can leave anybody waiting.
 
+mod check;
 mod devices;
 mod finish;
 mod parameters;
@@ -49,6 +50,8 @@ pub struct Run<'a> {
     pub options: ReadOptions,
     /// Verify the vanilla proofs.
     pub check_c1: bool,
+    /// Check every row of every partition's witness, before any device works on the file.
+    pub check_witness: bool,
     /// Longest time of work on a file, its waiting left out; looked at before each piece of it.
     pub deadline: Option<Duration>,
     pub stop: &'a Stop,

@@ -73,7 +73,7 @@ impl Run<'_> {
             match read {
                 Ok(Read::Loaded(file, c1)) => {
                     memory.shrink_to(PARSED * job.bytes);
-                    largest.fetch_max(file.witness_bytes(), Ordering::Relaxed);
+                    largest.fetch_max(self.partition_bytes(&file), Ordering::Relaxed);
                     let _waiting = self.recorder.begin(LANE, Activity::AwaitsOutput);
                     self.recorder.enqueue(Stage::Circuit);
                     let _ = loaded.send(Loaded { file, vanilla: c1.vanilla, memory });
@@ -118,7 +118,7 @@ impl Run<'_> {
         let start = Instant::now();
         let opened = open(c1.statement.proof)?;
         let compile = || begun.clock.pause(|| parameters.compile(&opened.porep));
-        let compiled = self.computes().then(compile).transpose()?;
+        let compiled = self.needs_witness().then(compile).transpose()?;
         begun.timings.add(Phase::Parameters, start.elapsed(), 0);
         self.recorder.announce(job.index, &job.name, Some(opened.porep.partitions()));
         let file = File::new(job.clone(), hash, &c1, (opened, compiled), begun.clone());
@@ -130,15 +130,17 @@ impl Run<'_> {
     /// Not even one partition at a time fits into the budget.
     fn check_fits(&self, file: &File, memory: &Reservation) -> Result<()> {
         let workspace = self.workspace(file);
-        let need = memory.bytes() + workspace + file.witness_bytes();
+        let partition = self.partition_bytes(file);
+        let need = memory.bytes() + workspace + partition;
         if need > self.budget.total() {
             fail!(
                 Fault::Usage,
-                "{}: a partition needs {} ({} for its witness, {} for the devices' work, {} for the file), and the budget \
+                "{}: a partition needs {} ({} for its witness{}, {} for the devices' work, {} for the file), and the budget \
                  (--memory, less what cuzk itself takes) has {}; raise --memory by {}",
                 file.job.name,
                 bytes(need),
-                bytes(file.witness_bytes()),
+                bytes(partition),
+                if self.check_witness { " and its check" } else { "" },
                 bytes(workspace),
                 bytes(memory.bytes()),
                 bytes(self.budget.total()),
@@ -154,9 +156,18 @@ impl Run<'_> {
         self.devices.iter().map(|d: &Device| d.workspace_bytes(&compiled.circuit)).sum()
     }
 
-    /// Does any device compute with a witness?
-    fn computes(&self) -> bool {
-        self.devices.iter().any(Device::needs_witness)
+    /// The most that a partition takes before its device works on it.
+    fn partition_bytes(&self, file: &File) -> u64 {
+        if self.check_witness {
+            file.check_bytes()
+        } else {
+            file.witness_bytes()
+        }
+    }
+
+    /// Is anything done with witnesses?
+    fn needs_witness(&self) -> bool {
+        self.check_witness || self.devices.iter().any(Device::needs_witness)
     }
 }
 

@@ -37,8 +37,12 @@ impl Run<'_> {
                 let held: u64 = workspace.iter().map(Reservation::bytes).sum();
                 let more = self.workspace(&file).saturating_sub(held);
                 workspace.extend(self.reserve(LANE, &self.budget, more, 0, order));
+                let mut unsatisfied = self.check_witnesses(&file, &vanilla, places, &numbers);
                 for partition in 0..file.opened.porep.partitions() {
-                    let begun = self.begin_partition(&file, &vanilla, partition, places);
+                    let begun = match unsatisfied.take_if(|(k, _)| *k == partition) {
+                        Some((_, error)) => Err(error),
+                        None => self.begin_partition(&file, &vanilla, partition, places),
+                    };
                     match begun {
                         Ok(Some((built, held))) => {
                             let (ready, report) = (ready.clone(), report.clone());
@@ -61,26 +65,28 @@ impl Run<'_> {
         partition: usize,
         places: &Arc<Budget>,
     ) -> Result<Option<(Built, Held)>> {
+        let Some(held) = self.hold(file, partition, file.witness_bytes(), places) else {
+            return Ok(None);
+        };
+        file.check_deadline("its circuit was built")?;
+        let _working = self.work(LANE, file, partition);
+        let built = contained(Stage::Circuit, || self.build(file, vanilla, partition))?;
+        Ok(Some((built, held)))
+    }
+
+    /// Waits for a place and for memory. None when the file is not worth it any more.
+    pub(super) fn hold(&self, file: &File, partition: usize, bytes: u64, places: &Arc<Budget>) -> Option<Held> {
         let order = Order { job: file.job.index, partition: Some(partition) };
         if self.is_over(file) {
-            return Ok(None);
+            return None;
         }
-        let bytes = file.witness_bytes();
         let place = {
             let _waiting = self.recorder.begin(LANE, Activity::AwaitsOutput);
             places.reserve(1, 0, order, self.stop)
         };
         let memory = self.reserve(LANE, &self.budget, bytes, 0, order);
-        let (Some(_place), Some(memory)) = (place, memory) else {
-            return Ok(None);
-        };
-        if self.is_over(file) {
-            return Ok(None);
-        }
-        file.check_deadline("its circuit was built")?;
-        let _working = self.work(LANE, file, partition);
-        let built = contained(Stage::Circuit, || self.build(file, vanilla, partition))?;
-        Ok(Some((built, Held { _memory: memory, _place })))
+        let held = Held { _memory: memory?, _place: place? };
+        (!self.is_over(file)).then_some(held)
     }
 
     fn build(&self, file: &File, vanilla: &VanillaProofs, partition: usize) -> Result<Built> {

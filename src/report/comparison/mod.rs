@@ -63,7 +63,7 @@ pub struct Sample {
 /// What a run takes beside time; each `None` where the system or the build does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Peak of anonymous memory, above what there was before the run.
+    /// Peak of anonymous memory, above what there was before the run; of a run of less than 0.2 s that of its heap blocks.
     pub peak_bytes: Option<u64>,
     pub allocations: Option<u64>,
     pub reallocations: Option<u64>,
@@ -122,7 +122,8 @@ impl Comparison {
     ///   items_per_second       by the median
     ///   speedup                median of the first entry / median of this one
     ///   kept_bytes             kept from one run to the next (matrices), not in peak_bytes
-    ///   peak_bytes             anonymous memory, peak of a run of its own, above what there was before
+    ///   peak_bytes             anonymous memory, peak of a run of its own, above what there was before; of a run of
+    ///                          less than 0.2 s, which sampling would miss, that of the heap blocks it asked for
     ///   allocations, reallocations, allocated_bytes
     ///                          of that run
     ///   parts                  array: name, items, seconds (of the run in the middle, summed over partitions)

@@ -16,6 +16,9 @@ const STEP: f64 = 52.0;
 /// Width of a character of names and legends, estimated: fonts differ.
 const CHARACTER: f64 = 7.2;
 const TITLE_COLUMNS: usize = 95;
+/// A bar narrower than this is drawn once more, larger, behind its figures, which take this much.
+const THIN: f64 = 24.0;
+const FIGURES: f64 = 170.0;
 
 /// Colours of parts (Paul Tol, "bright" and "muted"): told apart by colour-blind people and in print.
 const COLOURS: [&str; 7] = ["#4477aa", "#88ccee", "#ccbb44", "#228833", "#bbbbbb", "#ee6677", "#aa3377"];
@@ -88,7 +91,24 @@ impl Comparison {
             duration(least),
             duration(greatest),
         );
-        text
+        text + &self.magnified(entry, scale, y)
+    }
+
+    /// A thin bar once more, so much larger that its parts can be told apart.
+    fn magnified(&self, entry: &Entry, scale: &Scale, y: f64) -> String {
+        let Some([median, _, greatest]) = entry.walls() else { return String::new() };
+        let (width, left) = (median.as_secs_f64() * scale.pixels, scale.x(greatest.as_secs_f64()) + FIGURES + 110.0);
+        let room = WIDTH - RIGHT - left;
+        if width <= 0.0 || width >= THIN || room < 10.0 * width || self.part_names().is_empty() {
+            return String::new();
+        }
+        let power = 10f64.powi((room / width).log10() as i32);
+        // A round number: there is room for the power of ten itself.
+        let factor = [5.0, 2.0].map(|k| k * power).into_iter().find(|k| k * width <= room).unwrap_or(power);
+        let (at, middle) = (left - 8.0, y + BAR / 2.0 + 4.5);
+        let caption = format!("{factor} times as wide:");
+        format!("<text x=\"{at:.1}\" y=\"{middle:.1}\" text-anchor=\"end\" font-size=\"11\" fill=\"#555555\">{caption}</text>\n")
+            + &self.stack(entry, &Scale { left, pixels: scale.pixels * factor }, y)
     }
 
     /// The median, cut in the proportions of the run in the middle; work of several threads at a time counts by its share.

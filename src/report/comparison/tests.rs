@@ -116,6 +116,17 @@ fn the_picture_is_valid_and_has_every_run() {
 }
 
 #[test]
+fn a_bar_too_thin_for_its_parts_is_drawn_again_larger() {
+    let mut comparison = two();
+    let thin = |sample: &mut Sample| sample.wall = Duration::from_millis(10);
+    comparison.entries[1].samples.iter_mut().for_each(thin);
+    let svg = comparison.svg();
+    let tags = elements(&svg);
+    assert_eq!(tags.iter().filter(|tag| tag.starts_with("rect")).count(), 3 * 2 + 2 + 1, "{svg}");
+    assert!(svg.contains(">200 times as wide:<"), "{svg}");
+}
+
+#[test]
 fn nothing_measured_is_a_report_too() {
     let mut nothing = two();
     nothing.entries.iter_mut().for_each(|entry| entry.samples.clear());

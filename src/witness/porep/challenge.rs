@@ -5,6 +5,7 @@ use blstrs::Scalar as Fr;
 use ff::PrimeField;
 
 use super::{
+    gadget::Gadget,
     hashes::{Eight, Hashes, Leaf, Source, Walk},
     label::LabelHash,
     merkle::{data_path, replica_path, to_bits, PairHash},
@@ -65,28 +66,39 @@ impl Gadgets {
 
     /// One challenge; returns its public inputs.
     pub fn challenge(&self, replica_id: Fr, challenge: &Challenge, sink: &mut impl Sink) -> [u64; INPUTS] {
-        let ahead = self.ahead(replica_id, challenge);
+        let ahead = self.ahead(replica_id, challenge, sink);
         let source = |walk: usize, skip_column| {
             let group = ahead.as_ref().map(|groups| &groups[walk / 8][..]);
             Source::new(&self.hashes, group, walk % 8, skip_column)
         };
         let mut inputs = [0; INPUTS];
+        sink.enter(Gadget::Rest);
         sink.element(challenge.data_leaf);
+        sink.enter(Gadget::TreeD);
         inputs[0] = data_path(&self.pair, challenge.data_leaf, &challenge.data_path, sink);
         for (walk, column) in challenge.drg_parents.iter().chain(&challenge.exp_parents).enumerate() {
+            sink.enter(Gadget::Rest);
             column.rows.iter().for_each(|row| sink.element(*row));
+            sink.enter(Gadget::Columns);
             let mut hashes = source(walk, None);
             let leaf = hashes.hash(&column.rows, sink);
+            sink.enter(Gadget::Paths);
             inputs[1 + walk] = replica_path(&mut hashes, leaf, &column.path, sink);
         }
         inputs[15] = challenge.node;
+        sink.enter(Gadget::Rest);
         sink.bits(challenge.node, 64);
+        sink.enter(Gadget::Labels);
         let labels = self.labels(replica_id, challenge, sink);
         let encoded = encoded(&labels, challenge);
+        sink.enter(Gadget::Rest);
         sink.element(encoded);
+        sink.enter(Gadget::Paths);
         inputs[16] = replica_path(&mut source(REPLICA_WALK, Some(self.layers)), encoded, &challenge.replica_path, sink);
+        sink.enter(Gadget::Columns);
         let mut hashes = source(COLUMN_WALK, None);
         let column = hashes.hash(&labels, sink);
+        sink.enter(Gadget::Paths);
         inputs[17] = replica_path(&mut hashes, column, &challenge.column_path, sink);
         inputs
     }
@@ -103,10 +115,11 @@ impl Gadgets {
 
     /// All Poseidon hashes of a challenge's walks, eight walks at a time, if that can be done: the parents' in order, the
     /// replica's, the node's own column's. The labels are hashed beforehand for that, without their variables.
-    fn ahead(&self, replica_id: Fr, challenge: &Challenge) -> Option<[Vec<Eight>; 2]> {
+    fn ahead(&self, replica_id: Fr, challenge: &Challenge, sink: &mut impl Sink) -> Option<[Vec<Eight>; 2]> {
         if !self.hashes.has_lanes() {
             return None;
         }
+        sink.enter(Gadget::Labels);
         let replica_id = replica_id.to_repr();
         let label = |i| {
             let repeated = parents(challenge, i).map(|row| row.to_repr()).collect::<Vec<_>>();
@@ -121,7 +134,7 @@ impl Gadgets {
             columns.map(|column| Walk { leaf: Leaf::Column(&column.rows), path: &column.path }).collect();
         walks.push(Walk { leaf: Leaf::Element(encoded(&labels, challenge)), path: &challenge.replica_path });
         walks.push(Walk { leaf: Leaf::Column(&labels), path: &challenge.column_path });
-        let group = |walks: &[Walk]| self.hashes.ahead(walks.try_into().ok()?, self.layers);
+        let mut group = |walks: &[Walk]| self.hashes.ahead(walks.try_into().ok()?, self.layers, sink);
         let (first, second) = walks.split_at_checked(8)?;
         Some([group(first)?, group(second)?])
     }

@@ -4,7 +4,6 @@
 //! A challenge's 16 paths in trees C and R are independent of each other and of one form. So two times eight of them are walked
 //! level by level, and what each hash allocates is kept until its turn comes.
 
-use blst::blst_fr;
 use blstrs::Scalar as Fr;
 use ff::Field;
 
@@ -15,10 +14,12 @@ use super::{
 use crate::circuit::Level;
 
 #[cfg(target_arch = "x86_64")]
-use super::{lanes, poseidon_lanes::PoseidonLanes};
+use super::{gadget::Gadget, poseidon_lanes::PoseidonLanes};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes;
 
 /// Eight elements, one of each walk.
-pub type Eight = [blst_fr; 8];
+pub type Eight = [Fr; 8];
 
 /// Poseidon of the numbers of elements that occur in a circuit.
 pub struct Hashes {
@@ -103,17 +104,18 @@ impl Hashes {
     }
 
     /// All that eight walks of one form allocate, walk i in place i: first for the columns, then for each level. Nothing where the
-    /// processor has no lanes. `layers` is the length of the columns; walks without one hash zeros there.
-    pub fn ahead(&self, walks: &[Walk<'_>; 8], layers: usize) -> Option<Vec<Eight>> {
+    /// processor has no lanes. `layers` is the length of the columns; walks without one hash zeros there. `sink` gets no variables, and
+    /// hears what is at work.
+    pub fn ahead(&self, walks: &[Walk<'_>; 8], layers: usize, sink: &mut impl Sink) -> Option<Vec<Eight>> {
         #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = &self.lanes {
             let levels = walks[0].path.iter().map(|level| self.elements(level.siblings.len() + 1));
             let mut output = vec![Eight::default(); self.elements(layers) + levels.sum::<usize>()];
             // SAFETY: `lanes` is there only if the processor has what they need.
-            unsafe { lanes.walk(walks, layers, &mut output) };
+            unsafe { lanes.walk(walks, layers, &mut output, sink) };
             return Some(output);
         }
-        let _ = (walks, layers);
+        let _ = (walks, layers, sink);
         None
     }
 }
@@ -121,28 +123,30 @@ impl Hashes {
 #[cfg(target_arch = "x86_64")]
 impl LaneHashes {
     #[target_feature(enable = "avx512f,avx512ifma")]
-    fn walk(&self, walks: &[Walk<'_>; 8], layers: usize, output: &mut [Eight]) {
+    fn walk(&self, walks: &[Walk<'_>; 8], layers: usize, output: &mut [Eight], sink: &mut impl Sink) {
+        sink.enter(Gadget::Columns);
         let mut output = output.iter_mut();
         let row = |i: usize| {
             walks.map(|walk| match walk.leaf {
-                Leaf::Column(rows) => rows.get(i).copied().unwrap_or_default().into(),
-                Leaf::Element(_) => blst_fr::default(),
+                Leaf::Column(rows) => rows.get(i).copied().unwrap_or_default(),
+                Leaf::Element(_) => Fr::ZERO,
             })
         };
         let rows: Vec<Eight> = (0..layers).map(row).collect();
         let mut current = self.hash(&rows, &mut output);
         for (place, walk) in current.iter_mut().zip(walks) {
             if let Leaf::Element(leaf) = walk.leaf {
-                *place = leaf.into();
+                *place = leaf;
             }
         }
+        sink.enter(Gadget::Paths);
         let mut children = Vec::with_capacity(8);
         for (i, level) in walks[0].path.iter().enumerate() {
             children.clear();
             children.resize(level.siblings.len() + 1, Eight::default());
             for (lane, walk) in walks.iter().enumerate() {
                 if let Some(level) = walk.path.get(i) {
-                    let siblings = level.siblings.iter().map(|sibling| blst_fr::from(*sibling));
+                    let siblings = level.siblings.iter().copied();
                     let (before, after) = (siblings.clone().take(level.position), siblings.skip(level.position));
                     let inserted = before.chain([current[lane]]).chain(after);
                     children.iter_mut().zip(inserted).for_each(|(child, element)| child[lane] = element);
@@ -193,8 +197,8 @@ impl<'a> Source<'a> {
             Self::Ahead { hashes, rest, lane } => {
                 let (own, others) = rest.split_at_checked(hashes.elements(inputs.len())).unwrap_or_default();
                 *rest = others;
-                sink.elements(own.iter().map(|eight| eight[*lane].into()));
-                own.last().map_or(Fr::ZERO, |eight| eight[*lane].into())
+                sink.elements(own.iter().map(|eight| eight[*lane]));
+                own.last().map_or(Fr::ZERO, |eight| eight[*lane])
             }
         }
     }

@@ -6,10 +6,9 @@
 //! and none needs another, so they are generated at once. The reference is the circuit itself: `witness::synthesize`.
 
 mod challenge;
+mod gadget;
 mod hashes;
 mod label;
-#[cfg(target_arch = "x86_64")]
-mod lanes;
 mod merkle;
 mod poseidon;
 #[cfg(target_arch = "x86_64")]
@@ -31,7 +30,9 @@ use super::{CompactWitness, Layout, PADDING};
 use crate::circuit::{Partition, Shape};
 use crate::error::{Fault, Result};
 use crate::fail;
+use crate::pages::ask_for_huge;
 use challenge::{Gadgets, INPUTS};
+pub use gadget::{Gadget, GadgetTimes};
 use sink::{Places, Writer};
 
 /// Generates witnesses of one PoRep circuit. Made once, shared by all partitions and threads.
@@ -114,18 +115,35 @@ impl Generator {
     /// # Errors
     /// [`Fault::Internal`] for a partition of another shape.
     pub fn generate(&self, partition: &Partition) -> Result<CompactWitness> {
+        self.generate_with(partition, false).map(|(witness, _)| witness)
+    }
+
+    /// The same, and what its time went into.
+    ///
+    /// # Errors
+    /// As [`Generator::generate`].
+    pub fn generate_watched(&self, partition: &Partition) -> Result<(CompactWitness, GadgetTimes)> {
+        self.generate_with(partition, true)
+    }
+
+    fn generate_with(&self, partition: &Partition, watched: bool) -> Result<(CompactWitness, GadgetTimes)> {
         if partition.shape != self.shape {
             fail!(Fault::Internal, "a partition of {:?} for a generator of {:?}", partition.shape, self.shape);
         }
         let mut bits = vec![0; self.layout.mask().len()];
         let mut elements = Vec::with_capacity(self.layout.wide());
+        ask_for_huge(&mut bits);
+        ask_for_huge(elements.spare_capacity_mut());
         let words = bits.len() - 2 * PADDING;
         let places = &mut elements.spare_capacity_mut()[..self.layout.wide()];
         let parts = self.parts(&mut bits[PADDING..][..words], places)?;
-        let results: Vec<Result<Written>> = parts.into_par_iter().map(|part| self.write(partition, part)).collect();
+        let results: Vec<Result<Written>> =
+            parts.into_par_iter().map(|part| self.write(partition, part, watched)).collect();
         let mut inputs = vec![Fr::ONE, partition.replica_id, partition.comm_d, partition.comm_r];
+        let mut times = GadgetTimes::default();
         for written in results {
-            let Written { start, shared, inputs: own } = written?;
+            let Written { start, shared, inputs: own, times: of_part } = written?;
+            of_part.iter().for_each(|of_part| times.merge(of_part));
             if let Some(word) = (start / 64).checked_add(PADDING).and_then(|word| bits.get_mut(word)) {
                 *word |= shared;
             }
@@ -133,7 +151,7 @@ impl Generator {
         }
         // SAFETY: the parts share out all the places, and each, having succeeded, has written all of its own.
         unsafe { elements.set_len(self.layout.wide()) };
-        CompactWitness::from_padded(self.layout.clone(), inputs, bits, elements)
+        Ok((CompactWitness::from_padded(self.layout.clone(), inputs, bits, elements)?, times))
     }
 
     /// The header and the challenges with their shares of the words and of the places for elements, of which nothing is left.
@@ -156,9 +174,10 @@ impl Generator {
         }
     }
 
-    fn write(&self, partition: &Partition, part: Part) -> Result<Written> {
+    fn write(&self, partition: &Partition, part: Part, watched: bool) -> Result<Written> {
         let Part { challenge, start, words, elements } = part;
-        let mut writer = Writer::new(start, words, elements);
+        let writer = Writer::new(start, words, elements);
+        let mut writer = if watched { writer.watched() } else { writer };
         let (run, inputs) = match challenge.and_then(|i| partition.challenges.get(i)) {
             None => {
                 self.gadgets.header(partition, &mut writer);
@@ -169,7 +188,8 @@ impl Generator {
                 (self.challenge, Some(inputs))
             }
         };
-        Ok(Written { start, shared: writer.finish(start, run.variables)?, inputs })
+        let (shared, times) = writer.finish(start, run.variables)?;
+        Ok(Written { start, shared, inputs, times })
     }
 }
 
@@ -180,4 +200,5 @@ struct Written {
     shared: u64,
     /// Public inputs of a challenge.
     inputs: Option<[u64; INPUTS]>,
+    times: Option<GadgetTimes>,
 }

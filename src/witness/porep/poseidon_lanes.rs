@@ -1,15 +1,15 @@
-//! Poseidon of eight inputs at once, in the lanes of [`super::lanes`]. The reference is [`Poseidon::hash_portable`].
+//! Poseidon of eight inputs at once, in the lanes of [`crate::lanes`]. The reference is [`Poseidon::hash_portable`].
 
 use std::slice::IterMut;
 
+use blstrs::Scalar as Fr;
+
 use super::{
     hashes::Eight,
-    lanes::{
-        add_scaled, canonical, load, no_sum, plus, reduce_sum, reduced, sixteen, store, term, times, zero, Factor,
-        Lanes, Term,
-    },
     poseidon::{Poseidon, State},
+    scalar::Scalar,
 };
+use crate::lanes::fr::{self, add, canonical, carry, load, mul, sixteen, store, zero, Factor, Lanes, Sum, Term};
 
 /// Partial rounds after which the state is reduced. Each adds up to 1.03 r to it, and it must stay below 35.3 r.
 const ROUNDS_UNREDUCED: usize = 30;
@@ -34,16 +34,17 @@ struct Partial<const W: usize> {
 
 impl<const W: usize> From<&Poseidon<W>> for PoseidonLanes<W> {
     fn from(constants: &Poseidon<W>) -> Self {
-        let factors = |state: &State<W>| state.map(Factor::from);
-        let round = |(keys, matrix): &(State<W>, [State<W>; W])| (keys.map(Term::from), matrix.map(|c| factors(&c)));
+        let term = |element: Scalar| Term::from(Fr::from(element));
+        let factors = |state: &State<W>| state.map(|element| Factor::from(Fr::from(element)));
+        let round = |(keys, matrix): &(State<W>, [State<W>; W])| (keys.map(term), matrix.map(|c| factors(&c)));
         let partial = constants.partial.iter().map(|round| Partial {
-            key: round.key.into(),
+            key: term(round.key),
             column: factors(&round.column),
             row: factors(&round.row),
         });
         Self {
-            tag: constants.tag.into(),
-            before: constants.before.map(Term::from),
+            tag: term(constants.tag),
+            before: constants.before.map(term),
             first_half: constants.first_half.iter().map(round).collect(),
             partial: partial.collect(),
             second_half: constants.second_half.iter().map(round).collect(),
@@ -75,9 +76,9 @@ impl<const W: usize> PoseidonLanes<W> {
         }
         for (round, (keys, matrix)) in self.first_half.iter().enumerate() {
             if round == 0 {
-                state[0] = term(&self.tag);
+                state[0] = self.tag.broadcast();
                 for i in 1..W {
-                    let input = canonical(&plus(&state[i], &term(&self.before[i])));
+                    let input = canonical(&carry(&add(&state[i], &self.before[i].broadcast())));
                     state[i] = quintic(&input, &keys[i], &mut output);
                 }
             } else {
@@ -104,9 +105,7 @@ impl<const W: usize> PoseidonLanes<W> {
             state[0] = s_box(&state[0], &round.key, output);
             let first = dot(state, &round.column);
             for i in 1..W {
-                let mut sum = no_sum();
-                add_scaled(&mut sum, &state[0], &round.row[i]);
-                state[i] = reduce_sum(sum, &state[i]);
+                state[i] = carry(&add(&mul(&state[0], &round.row[i].broadcast()), &state[i]));
             }
             state[0] = first;
             if i % ROUNDS_UNREDUCED == ROUNDS_UNREDUCED - 1 {
@@ -122,11 +121,12 @@ impl<const W: usize> PoseidonLanes<W> {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn dot<const W: usize>(state: &[Lanes; W], column: &[Factor; W]) -> Lanes {
-    let mut sum = no_sum();
+    const { assert!(W <= Sum::TERMS) };
+    let mut sum = Sum::zero();
     for (element, factor) in state.iter().zip(column) {
-        add_scaled(&mut sum, element, factor);
+        sum.add_product(element, &factor.broadcast());
     }
-    reduce_sum(sum, &zero())
+    carry(&sum.reduce())
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -155,14 +155,22 @@ fn s_box(input: &Lanes, key: &Term, output: &mut Output) -> Lanes {
     quintic(&input, key, output)
 }
 
+/// The element below r, of a carried value.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn reduced(a: &Lanes) -> Lanes {
+    canonical(&fr::reduce(a))
+}
+
 /// input^5 + key, of an input below r; as are the results.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn quintic(input: &Lanes, key: &Term, output: &mut Output) -> Lanes {
     let sixteen_input = sixteen(input);
-    let square = canonical(&times(&sixteen_input, input, &zero()));
-    let fourth = canonical(&times(&sixteen(&square), &square, &zero()));
-    let fifth = reduced(&times(&sixteen_input, &fourth, &term(key)));
+    // A product of two below r is below 1.5 r, as 16 r is of 2^260.
+    let square = canonical(&carry(&mul(&sixteen_input, input)));
+    let fourth = canonical(&carry(&mul(&sixteen(&square), &square)));
+    let fifth = reduced(&carry(&add(&mul(&sixteen_input, &fourth), &key.broadcast())));
     output.put(&square);
     output.put(&fourth);
     output.put(&fifth);
@@ -171,13 +179,12 @@ fn quintic(input: &Lanes, key: &Term, output: &mut Output) -> Lanes {
 
 #[cfg(test)]
 mod tests {
-    use blst::blst_fr;
-    use blstrs::Scalar as Fr;
     use ff::Field;
     use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
 
-    use super::super::{lanes::is_available, poseidon, tests::Values};
+    use super::super::{poseidon, tests::Values};
     use super::*;
+    use crate::lanes::is_available;
 
     fn check<const W: usize>(poseidon: Poseidon<W>) {
         let lanes = PoseidonLanes::from(&poseidon);
@@ -192,7 +199,7 @@ mod tests {
                 _ => Fr::random(&mut rng),
             };
             let inputs: Vec<[Fr; 8]> = (1..W).map(|_| std::array::from_fn(&mut input)).collect();
-            let eights: Vec<Eight> = inputs.iter().map(|eight| eight.map(blst_fr::from)).collect();
+            let eights: Vec<Eight> = inputs.clone();
             let mut out = vec![Eight::default(); poseidon.elements()];
             let mut places = out.iter_mut();
             // SAFETY: the processor has the instructions, as the test below found.
@@ -202,8 +209,8 @@ mod tests {
                 let mut values = Values::default();
                 let state = poseidon::state(inputs.iter().map(|eight| eight[lane]));
                 let hash = poseidon.hash_portable(state, &mut values);
-                assert_eq!(Fr::from(hashes[lane]), hash);
-                let got: Vec<Fr> = out.iter().map(|eight| eight[lane].into()).collect();
+                assert_eq!(hashes[lane], hash);
+                let got: Vec<Fr> = out.iter().map(|eight| eight[lane]).collect();
                 assert_eq!(got, values.0, "width {W}, round {round}, lane {lane}");
             }
         }

@@ -6,10 +6,9 @@ use blst::blst_fr;
 use blstrs::Scalar as Fr;
 
 /// r, the field's modulus, lowest limb first.
-pub const MODULUS: [u64; 4] =
-    [0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48];
+const MODULUS: [u64; 4] = [0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48];
 /// -1 / r modulo 2^64.
-pub const NEGATIVE_INVERSE: u64 = 0xffff_fffe_ffff_ffff;
+const NEGATIVE_INVERSE: u64 = 0xffff_fffe_ffff_ffff;
 /// 4 r, 2 r, r in five limbs.
 const MULTIPLES: [[u64; 5]; 3] = [doubled(2), doubled(1), doubled(0)];
 
@@ -72,11 +71,6 @@ fn subtract_once<const N: usize>(x: [u64; N], y: &[u64; N]) -> [u64; N] {
 }
 
 impl Scalar {
-    #[cfg(target_arch = "x86_64")]
-    pub fn limbs(&self) -> [u64; 4] {
-        self.0
-    }
-
     #[inline(always)]
     pub fn plus(&self, other: &Self) -> Self {
         let mut carry = 0;

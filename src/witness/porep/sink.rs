@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 
 use blstrs::Scalar as Fr;
 
+use super::gadget::{Gadget, GadgetTimes, Stopwatch};
 use crate::error::{Fault, Result};
 use crate::fail;
 
@@ -19,6 +20,9 @@ pub trait Sink {
     fn elements(&mut self, values: impl Iterator<Item = Fr>) {
         values.for_each(|value| self.element(value));
     }
+
+    /// What comes next is for this gadget. Some forty times a challenge: nobody pays for it who does not watch.
+    fn enter(&mut self, _gadget: Gadget) {}
 }
 
 /// Writes a run of variables into its part of a witness.
@@ -36,6 +40,7 @@ pub struct Writer<'a> {
     used: u32,
     elements: &'a mut [MaybeUninit<Fr>],
     element_count: usize,
+    watch: Option<Stopwatch>,
 }
 
 impl<'a> Writer<'a> {
@@ -45,7 +50,18 @@ impl<'a> Writer<'a> {
         let used = (start % 64) as u32;
         // A run that begins with a word shares none: it starts as if that were finished.
         let at = usize::from(used == 0);
-        Self { words, at, shared: 0, word: 0, used, elements, element_count: 0 }
+        Self { words, at, shared: 0, word: 0, used, elements, element_count: 0, watch: None }
+    }
+
+    /// With a watch on its gadgets.
+    pub fn watched(mut self) -> Self {
+        self.watch = Some(Stopwatch::start(self.position()));
+        self
+    }
+
+    /// Variables since the word in which the run begins.
+    fn position(&self) -> usize {
+        64 * self.at + self.used as usize
     }
 
     #[inline(always)]
@@ -57,12 +73,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Ends the run, which is `count` variables long by the layout, and returns its bits in the word shared with the run before.
+    /// Ends the run, which is `count` variables long by the layout, and returns its bits in the word shared with the run before
+    /// and the times of its gadgets, if they were watched.
     ///
     /// # Errors
     /// [`Fault::Internal`] where another number of variables or elements was written than there was to be. Where it
     /// succeeds, every place for an element has been written.
-    pub fn finish(mut self, start: usize, count: usize) -> Result<u64> {
+    pub fn finish(mut self, start: usize, count: usize) -> Result<(u64, Option<GadgetTimes>)> {
         // What the last bits left over.
         self.store(self.word);
         let end = 64 * (start / 64 + self.at - usize::from(start.is_multiple_of(64))) + self.used as usize;
@@ -75,7 +92,8 @@ impl<'a> Writer<'a> {
                 self.elements.len()
             );
         }
-        Ok(self.shared)
+        let position = self.position();
+        Ok((self.shared, self.watch.map(|watch| watch.stop(position))))
     }
 }
 
@@ -115,6 +133,13 @@ impl Sink for Writer<'_> {
             let bits = count.min(64);
             self.bits(0, bits as u32);
             count -= bits;
+        }
+    }
+
+    fn enter(&mut self, gadget: Gadget) {
+        let position = self.position();
+        if let Some(watch) = &mut self.watch {
+            watch.switch(gadget, position);
         }
     }
 }
@@ -172,7 +197,8 @@ mod tests {
                 writer.bits(values(count, i), count);
                 expected.extend((0..count).map(|bit| values(count, i) >> bit & 1 == 1));
             }
-            let shared = writer.finish(start, length).unwrap();
+            let (shared, times) = writer.finish(start, length).unwrap();
+            assert_eq!(times, None);
             match before.last_mut() {
                 Some(word) => *word |= shared,
                 None => assert_eq!(shared, 0),
@@ -194,7 +220,7 @@ mod tests {
             writer.elements(vec![Fr::from(1); elements / 2].into_iter());
             (elements / 2..elements).for_each(|_| writer.element(Fr::from(1)));
             (0..bits).for_each(|_| writer.bits(1, 1));
-            writer.finish(start, 70)
+            writer.finish(start, 70).map(|(shared, _)| shared)
         };
         for start in [0, 1, 57, 58, 59, 63, 64, 100] {
             assert!(run(68, 2, start).is_ok(), "{start}");

@@ -1,38 +1,77 @@
-//! G1 points in 52-bit limbs, and their way from the parameter file and to blst.
+//! Points in 52-bit limbs, and their way from the parameter file and to blst.
 
+use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-use blst::{blst_fp, blst_fp_eucl_inverse};
-use blstrs::{Fp, G1Projective};
+use blst::{blst_fp, blst_fp2, blst_fp_eucl_inverse};
+use blstrs::Fp;
 use ff::Field;
 use rayon::prelude::*;
 
-use super::adder::LaneAdder;
+use super::accumulators::LaneAccumulators;
+use super::extension::Element;
 use super::fp::{gather, mul, scatter, Lanes, LIMBS, MODULUS};
 use super::is_available;
 use super::limbs::{broadcast, to_limbs, to_words};
 use crate::backend::bases::RawBases;
 use crate::backend::cpu::affine::Affine;
-use crate::backend::cpu::curve::{Curve, G1};
+use crate::backend::cpu::curve::{Curve, G1, G2};
+use crate::backend::cpu::field::BaseField;
 use crate::backend::cpu::msm::SumGroup;
+use crate::backend::memory::Plain;
 
 /// Points per parallel task of decoding.
 const TASK: usize = 1 << 12;
 
 /// An affine point; coordinates nearly reduced, Montgomery form with radix 2^416. The identity is all zeros.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C, align(64))]
-pub struct Point {
-    pub x: [u64; LIMBS],
-    pub y: [u64; LIMBS],
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(128))]
+pub struct Point<const D: usize> {
+    pub x: Element<D>,
+    pub y: Element<D>,
+}
+
+// SAFETY: words of any content; they fill 128 D bytes, a multiple of the alignment, so that there is no padding.
+unsafe impl<const D: usize> Plain for Point<D> {}
+
+impl<const D: usize> Default for Point<D> {
+    fn default() -> Self {
+        Self { x: [[0; LIMBS]; D], y: [[0; LIMBS]; D] }
+    }
+}
+
+/// A field of D coefficients in blst's form.
+pub trait Coefficients<const D: usize>: BaseField {
+    fn from_words(words: [[u64; 6]; D]) -> Self;
+    fn words(&self) -> [[u64; 6]; D];
+}
+
+impl Coefficients<1> for blst_fp {
+    fn from_words([l]: [[u64; 6]; 1]) -> Self {
+        Self { l }
+    }
+
+    fn words(&self) -> [[u64; 6]; 1] {
+        [self.l]
+    }
+}
+
+impl Coefficients<2> for blst_fp2 {
+    fn from_words(words: [[u64; 6]; 2]) -> Self {
+        Self { fp: words.map(|l| blst_fp { l }) }
+    }
+
+    fn words(&self) -> [[u64; 6]; 2] {
+        self.fp.map(|coefficient| coefficient.l)
+    }
 }
 
 /// Powers of two modulo p, as integers in limbs.
-struct Powers {
+pub(super) struct Powers {
     /// 2^384: takes an element to blst's form.
     to_blst: [u64; LIMBS],
     /// 2^416: one.
-    one: [u64; LIMBS],
+    pub one: [u64; LIMBS],
     /// 2^448: takes an element from blst's form.
     from_blst: [u64; LIMBS],
     /// 2^480: takes blst's inverse of an element in our form to our form.
@@ -41,7 +80,7 @@ struct Powers {
     from_integer: [u64; LIMBS],
 }
 
-fn powers() -> &'static Powers {
+pub(super) fn powers() -> &'static Powers {
     static POWERS: OnceLock<Powers> = OnceLock::new();
     POWERS.get_or_init(|| {
         let power = |k: u64| {
@@ -58,13 +97,6 @@ fn powers() -> &'static Powers {
             from_integer: power(832),
         }
     })
-}
-
-/// One, in every lane.
-#[target_feature(enable = "avx512f")]
-#[inline]
-pub(super) fn one() -> Lanes {
-    broadcast(&powers().one)
 }
 
 /// The value below p, of one below 2 p.
@@ -101,7 +133,7 @@ pub(super) fn invert_uniform(a: &Lanes) -> Lanes {
 /// Multiplies up to eight elements by a power of two, and takes them below p.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn scaled(elements: &[[u64; LIMBS]; 8], power: &[u64; LIMBS]) -> [[u64; 6]; 8] {
-    scatter(&mul(&gather(|i| &elements[i]), &broadcast(power))).map(|limbs| canonical(&limbs))
+    scatter(&mul(&gather(&elements.each_ref()), &broadcast(power))).map(|limbs| canonical(&limbs))
 }
 
 fn scale(elements: &[[u64; LIMBS]; 8], power: &[u64; LIMBS]) -> [[u64; 6]; 8] {
@@ -110,166 +142,114 @@ fn scale(elements: &[[u64; LIMBS]; 8], power: &[u64; LIMBS]) -> [[u64; 6]; 8] {
     unsafe { scaled(elements, power) }
 }
 
-impl Point {
+impl<const D: usize> Point<D> {
     pub fn is_identity(&self) -> bool {
         *self == Self::default()
     }
 
     /// The same point in blst's form.
-    pub fn to_affine(self) -> Affine<blst_fp> {
+    pub fn to_affine<F: Coefficients<D>>(self) -> Affine<F> {
         let mut elements = [[0; LIMBS]; 8];
-        (elements[0], elements[1]) = (self.x, self.y);
+        for (element, coefficient) in elements.iter_mut().zip(self.x.iter().chain(&self.y)) {
+            *element = *coefficient;
+        }
         let scaled = scale(&elements, &powers().to_blst);
-        Affine { x: blst_fp { l: scaled[0] }, y: blst_fp { l: scaled[1] } }
+        let coordinate = |first| F::from_words(std::array::from_fn(|i| scaled[first + i]));
+        Affine { x: coordinate(0), y: coordinate(D) }
     }
 
     /// The inverse of [`Self::to_affine`].
-    pub fn from_affine(p: &Affine<blst_fp>) -> Self {
+    pub fn from_affine<F: Coefficients<D>>(p: &Affine<F>) -> Self {
         let mut elements = [[0; LIMBS]; 8];
-        (elements[0], elements[1]) = (to_limbs(&p.x.l), to_limbs(&p.y.l));
-        let scaled = scale(&elements, &powers().from_blst);
-        Self { x: to_limbs(&scaled[0]), y: to_limbs(&scaled[1]) }
+        for (element, words) in elements.iter_mut().zip(p.x.words().iter().chain(&p.y.words())) {
+            *element = to_limbs(words);
+        }
+        Self::from_coefficients(&scale(&elements, &powers().from_blst))
+    }
+
+    /// A point of 2 D coefficients in words, x first.
+    fn from_coefficients(words: &[[u64; 6]]) -> Self {
+        let coordinate = |first| std::array::from_fn(|i| to_limbs(&words[first + i]));
+        Self { x: coordinate(0), y: coordinate(D) }
     }
 }
 
-/// G1 with its sums in lanes.
+/// A curve over a field of D coefficients, with its sums in lanes.
 #[derive(Clone, Copy, Debug)]
-pub struct G1Lanes;
+pub struct LaneGroup<C, const D: usize>(PhantomData<C>);
 
-/// Words of a big-endian coordinate.
+pub type G1Lanes = LaneGroup<G1, 1>;
+pub type G2Lanes = LaneGroup<G2, 2>;
+
+/// Bytes of a coefficient in the parameter file.
+const BYTES: usize = 48;
+
+/// Words of a big-endian coefficient.
 fn words_from_be(bytes: &[u8]) -> [u64; 6] {
     std::array::from_fn(|i| u64::from_be_bytes(std::array::from_fn(|j| bytes[8 * (5 - i) + j])))
 }
 
-impl SumGroup for G1Lanes {
-    type Point = Point;
-    type Projective = G1Projective;
-    type Adder = LaneAdder;
+impl<C: Curve<Field: Coefficients<D>>, const D: usize> SumGroup for LaneGroup<C, D> {
+    type Point = Point<D>;
+    type Projective = C::Projective;
+    type Accumulators = LaneAccumulators<C::Field, D>;
 
-    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut Vec<Point>) {
-        points.resize(indices.len(), Point::default());
+    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut [Point<D>]) {
         points.par_chunks_mut(TASK).zip(indices.par_chunks(TASK)).for_each(|(points, indices)| {
-            // Four points are eight coordinates.
-            for (points, indices) in points.chunks_mut(4).zip(indices.chunks(4)) {
+            // As many points as have eight coefficients.
+            let at_once = 8 / (2 * D);
+            for (points, indices) in points.chunks_mut(at_once).zip(indices.chunks(at_once)) {
                 let mut elements = [[0; LIMBS]; 8];
-                for (pair, i) in elements.chunks_exact_mut(2).zip(indices) {
-                    let bytes = bases.point(*i as usize);
-                    pair[0] = to_limbs(&words_from_be(&bytes[..48]));
-                    pair[1] = to_limbs(&words_from_be(&bytes[48..96]));
+                for (elements, i) in elements.chunks_exact_mut(2 * D).zip(indices) {
+                    let bytes = bases.point(*i as usize).as_chunks::<BYTES>().0;
+                    for (i, element) in elements.iter_mut().enumerate() {
+                        // In the file a coordinate's last coefficient comes first.
+                        *element = to_limbs(&words_from_be(&bytes[i / D * D + D - 1 - i % D]));
+                    }
                 }
                 let scaled = scale(&elements, &powers().from_integer);
-                for (point, pair) in points.iter_mut().zip(scaled.chunks_exact(2)) {
-                    *point = Point { x: to_limbs(&pair[0]), y: to_limbs(&pair[1]) };
+                for (point, coefficients) in points.iter_mut().zip(scaled.chunks_exact(2 * D)) {
+                    *point = Point::from_coefficients(coefficients);
                 }
             }
         });
     }
 
-    fn is_identity(point: &Point) -> bool {
-        point.is_identity()
-    }
-
-    fn negate_if(point: &mut Point, negative: bool) {
-        if negative && !point.is_identity() {
-            // Decoded coordinates are below p.
-            point.y = to_limbs(&subtract(&MODULUS, &to_words(&point.y)).0);
-        }
-    }
-
-    fn add_point(acc: &G1Projective, point: &Point) -> G1Projective {
-        G1::add_affine(acc, &point.to_affine())
+    fn add_point(acc: &C::Projective, point: &Point<D>) -> C::Projective {
+        C::add_affine(acc, &point.to_affine())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cpu::field::BaseField;
-    use crate::backend::cpu::ifma::fp;
     use blstrs::Scalar as Fr;
     use group::Group;
-    use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
 
-    /// Elements at the ends of the range, and random ones.
-    fn elements() -> Vec<Fp> {
-        let mut rng = ChaCha20Rng::seed_from_u64(1);
-        let mut all =
-            vec![Fp::ZERO, Fp::ONE, -Fp::ONE, Fp::from(2u64), -Fp::from(2u64), Fp::from(2u64).pow_vartime([380])];
-        all.resize_with(40, || Fp::random(&mut rng));
-        all
-    }
-
-    /// An element in our form, from blst's.
-    fn lane(x: &Fp) -> [u64; LIMBS] {
-        let mut elements = [[0; LIMBS]; 8];
-        elements[0] = to_limbs(&blst_fp::from(*x).l);
-        to_limbs(&scale(&elements, &powers().from_blst)[0])
-    }
-
-    fn back(limbs: &[u64; LIMBS]) -> Fp {
-        let mut elements = [[0; LIMBS]; 8];
-        elements[0] = *limbs;
-        Fp::from(blst_fp { l: scale(&elements, &powers().to_blst)[0] })
-    }
-
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    fn arithmetic(a: &Fp, b: &Fp) {
-        let (x, y) = (broadcast(&lane(a)), broadcast(&lane(b)));
-        let first = |lanes: &Lanes| back(&scatter(lanes)[0]);
-        assert_eq!(first(&mul(&x, &y)), *a * b);
-        assert_eq!(first(&fp::square(&x)), a.square());
-        assert_eq!(first(&fp::sub(&x, &y)), *a - b);
-        assert_eq!(first(&fp::sub_both(&x, &y, &y)), *a - b - b);
-        assert_eq!(first(&mul(&fp::sub_lazy(&x, &y), &x)), (*a - b) * a);
-        assert_eq!(fp::perhaps_zero_lanes(&fp::sub_lazy(&x, &y)) == 0xff, a == b);
-        assert_eq!(fp::zero_lanes(&x) == 0xff, *a == Fp::ZERO);
-        if *a != Fp::ZERO {
-            assert_eq!(first(&invert_uniform(&x)), a.invert().unwrap());
+    fn decodes_as_blst<C: Curve<Field: Coefficients<D>>, const D: usize, const SIZE: usize>() {
+        let points: Vec<_> = (1..40u64).map(|k| C::to_affine(&(C::Projective::generator() * Fr::from(k)))).collect();
+        let mut bytes = vec![0; points.len() * SIZE];
+        for (point, out) in points.iter().zip(bytes.chunks_exact_mut(SIZE)) {
+            C::encode(point, out);
         }
-    }
-
-    #[test]
-    fn lanes_compute_as_blst() {
-        if !is_available() {
-            return;
+        let bases = RawBases::<SIZE>::new(&bytes).unwrap();
+        let indices: Vec<u32> = (0..points.len() as u32).rev().collect();
+        let mut all = vec![Point::default(); indices.len()];
+        LaneGroup::<C, D>::decode(bases, &indices, &mut all);
+        for (i, decoded) in indices.iter().zip(all) {
+            let point = &points[*i as usize];
+            assert!(decoded.to_affine() == *point, "{i}");
+            assert_eq!(Point::from_affine(point), decoded);
         }
-        let all = elements();
-        for a in &all {
-            assert_eq!(back(&lane(a)), *a);
-            for b in &all {
-                // SAFETY: the processor has the features, as was just found.
-                unsafe { arithmetic(a, b) };
-            }
-        }
+        assert!(Point::<D>::from_affine(&Affine::<C::Field>::default()).is_identity());
+        assert!(Point::default().to_affine::<C::Field>().is_identity());
     }
 
     #[test]
     fn points_survive_the_way_there_and_back_and_decode_as_blst_does() {
-        if !is_available() {
-            return;
+        if is_available() {
+            decodes_as_blst::<G1, 1, 96>();
+            decodes_as_blst::<G2, 2, 192>();
         }
-        let points: Vec<_> = (1..40u64).map(|k| G1::to_affine(&(G1Projective::generator() * Fr::from(k)))).collect();
-        let mut bytes = vec![0; points.len() * 96];
-        for (point, out) in points.iter().zip(bytes.chunks_exact_mut(96)) {
-            G1::encode(point, out);
-        }
-        let bases = RawBases::<96>::new(&bytes).unwrap();
-        let indices: Vec<u32> = (0..points.len() as u32).rev().collect();
-        // Longer than what is decoded: what was there before must go.
-        let mut all = vec![Point::from_affine(&points[0]); points.len() + 1];
-        G1Lanes::decode(bases, &indices, &mut all);
-        assert_eq!(all.len(), indices.len());
-        for (i, decoded) in indices.iter().zip(all) {
-            let point = &points[*i as usize];
-            assert_eq!(decoded.to_affine(), *point);
-            assert_eq!(Point::from_affine(point), decoded);
-            let mut negated = decoded;
-            G1Lanes::negate_if(&mut negated, true);
-            let mut y = point.y;
-            y.negate_if(true);
-            assert_eq!(negated.to_affine(), Affine { x: point.x, y });
-        }
-        assert!(Point::from_affine(&Affine::default()).is_identity());
-        assert!(Point::default().to_affine().is_identity());
     }
 }

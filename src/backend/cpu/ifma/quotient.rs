@@ -1,5 +1,7 @@
 //! The quotient polynomial in lanes: the algorithm of [`crate::backend::cpu::quotient`], six transforms in few passes.
 
+use std::sync::Arc;
+
 use blstrs::Scalar as Fr;
 use ff::Field;
 
@@ -9,7 +11,7 @@ use super::rows::{Expanded, Product};
 use super::shared::{Shared, Source};
 use crate::backend::cpu::ntt::root_of_unity;
 use crate::backend::cpu::quotient::Operands;
-use crate::backend::cpu::zeros::zeros;
+use crate::backend::memory::{Lent, Memory};
 
 /// Can this be computed in lanes?
 pub fn takes(log_size: u32) -> bool {
@@ -21,16 +23,16 @@ pub fn takes(log_size: u32) -> bool {
 ///
 /// # Panics
 /// When the processor lacks what [`is_available`] looks for, or the domain is too small: see [`takes`].
-pub fn quotient(operands: Operands) -> Vec<Fr> {
+pub fn quotient(operands: Operands, memory: &Arc<Memory>) -> Lent<Fr> {
     assert!(takes(operands.log_size), "AVX-512 IFMA and a domain of 2^{MIN_LOG_SIZE} or more");
     // SAFETY: the processor has the features that the function needs, as was just asserted.
-    unsafe { quotient_in(&Levels::new(operands.log_size), operands) }
+    unsafe { quotient_in(&Levels::new(operands.log_size), operands, memory) }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn quotient_in(levels: &Levels, operands: Operands) -> Vec<Fr> {
+fn quotient_in(levels: &Levels, operands: Operands, memory: &Arc<Memory>) -> Lent<Fr> {
     let size = 1 << operands.log_size;
-    let (mut a, mut b) = (zeros(size), zeros(size));
+    let (mut a, mut b) = (memory.lend::<Fr>(size), memory.lend::<Fr>(size));
     let n = Fr::from(size as u64);
     let inverse = |x: Fr| x.invert().unwrap_or(Fr::ZERO);
     let g = root_of_unity(operands.log_size + 1);
@@ -53,12 +55,12 @@ fn quotient_in(levels: &Levels, operands: Operands) -> Vec<Fr> {
         levels.inverse_columns(level, &shared, &shared, from_coset);
     }
     // And those of c / 2, whose rows come times 2^-4.
-    let mut c = zeros(size);
+    let mut c = memory.lend::<Fr>(size);
     let halved = Scale { first: Fr::from(8) * inverse(n), base: Fr::ONE };
     inverse_but_rows(levels, &Product(operands.a, operands.b), &mut c, halved);
     levels.inverse_rows_subtracted(&c, &a, from_coset, &mut b);
     // The degree of h is at most n - 2.
-    b.pop();
+    b.truncate(size - 1);
     b
 }
 

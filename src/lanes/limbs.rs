@@ -114,6 +114,14 @@ pub fn carry<const N: usize>(t: Vectors<N>) -> Vectors<N> {
 #[inline]
 pub fn product<const N: usize, const D: usize>(a: &Vectors<N>, b: &Vectors<N>) -> Vectors<D> {
     let mut t = [_mm512_setzero_si512(); D];
+    add_product(&mut t, a, b);
+    t
+}
+
+/// The same, added to what is there.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+pub fn add_product<const N: usize, const D: usize>(t: &mut Vectors<D>, a: &Vectors<N>, b: &Vectors<N>) {
     for i in 0..N {
         for j in 0..N {
             t[i + j] = _mm512_madd52lo_epu64(t[i + j], a[j], b[i]);
@@ -122,7 +130,6 @@ pub fn product<const N: usize, const D: usize>(a: &Vectors<N>, b: &Vectors<N>) -
             t[i + j + 1] = _mm512_madd52hi_epu64(t[i + j + 1], a[j], b[i]);
         }
     }
-    t
 }
 
 /// Montgomery reduction of a product by columns, with radix 2^(52 N): limbs are not carried.
@@ -157,6 +164,26 @@ pub fn load(words: &[u64; 8]) -> __m512i {
 pub fn store(words: &mut [u64; 8], vector: __m512i) {
     // SAFETY: the reference is to 64 writable bytes; the store takes any alignment.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), vector) };
+}
+
+/// The limbs of one lane, which is below 8.
+pub fn lane<const N: usize>(vectors: &Vectors<N>, lane: usize) -> [u64; N] {
+    words(vectors).map(|words| words[lane])
+}
+
+/// Replaces the limbs of one lane, which is below 8.
+pub fn set_lane<const N: usize>(vectors: &mut Vectors<N>, lane: usize, limbs: &[u64; N]) {
+    let mut all = words(vectors);
+    for (words, limb) in all.iter_mut().zip(limbs) {
+        words[lane] = *limb;
+    }
+    // SAFETY: N vectors are N times eight words, of any value.
+    *vectors = unsafe { std::mem::transmute_copy(&all) };
+}
+
+fn words<const N: usize>(vectors: &Vectors<N>) -> [[u64; 8]; N] {
+    // SAFETY: as in `set_lane`.
+    unsafe { std::mem::transmute_copy(vectors) }
 }
 
 /// Exchanges lanes and words: words, then pairs, then halves.

@@ -12,7 +12,7 @@ use std::arch::x86_64::*;
 use blst::blst_fr;
 use blstrs::Scalar as Fr;
 
-use super::limbs::{self, carry_out, multiples, negative_inverse, product, to_limbs, word, Vectors, MASK};
+use super::limbs::{self, add_product, carry_out, multiples, negative_inverse, product, to_limbs, word, Vectors, MASK};
 
 /// Limbs of an element.
 pub const LIMBS: usize = 5;
@@ -42,6 +42,24 @@ impl From<Fr> for Factor {
 }
 
 impl Factor {
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub fn broadcast(&self) -> Lanes {
+        limbs::broadcast(&self.0)
+    }
+}
+
+/// A constant that is added to elements, in limbs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term(pub [u64; LIMBS]);
+
+impl From<Fr> for Term {
+    fn from(element: Fr) -> Self {
+        Self(to_limbs(&blst_fr::from(element).l))
+    }
+}
+
+impl Term {
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub fn broadcast(&self) -> Lanes {
@@ -79,6 +97,50 @@ pub fn carry(a: &Lanes) -> Lanes {
 #[inline]
 pub fn mul(a: &Lanes, b: &Lanes) -> Lanes {
     limbs::reduce::<LIMBS, { 2 * LIMBS }>(product(a, b), &MULTIPLES[1], NEGATIVE_INVERSE)
+}
+
+/// A sum of products that is not reduced yet, of at most [`Sum::TERMS`].
+#[derive(Clone, Copy)]
+pub struct Sum(Vectors<{ 2 * LIMBS }>);
+
+impl Sum {
+    /// A limb of 64 bits has room for them: it gets at most 10 parts of 52 bits from each, and as many from the reduction.
+    pub const TERMS: usize = 12;
+
+    /// Of no products.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub fn zero() -> Self {
+        Self([_mm512_setzero_si512(); 2 * LIMBS])
+    }
+
+    /// Adds the product of carried values.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    pub fn add_product(&mut self, a: &Lanes, b: &Lanes) {
+        add_product(&mut self.0, a, b);
+    }
+
+    /// The Montgomery reduction, loose: below (1 + s) r for products a w of which the a together are s 2^260 and the w below r.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    pub fn reduce(self) -> Lanes {
+        limbs::reduce::<LIMBS, { 2 * LIMBS }>(self.0, &MULTIPLES[1], NEGATIVE_INVERSE)
+    }
+}
+
+/// 16 a, carried, of a carried one below 2^256: as a factor, a itself.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub fn sixteen(a: &Lanes) -> Lanes {
+    let mut shifted = *a;
+    for j in 0..LIMBS {
+        shifted[j] = _mm512_and_si512(_mm512_slli_epi64::<4>(a[j]), word(MASK));
+        if j > 0 {
+            shifted[j] = _mm512_or_si512(shifted[j], _mm512_srli_epi64::<48>(a[j - 1]));
+        }
+    }
+    shifted
 }
 
 /// a + b, loose.
@@ -243,7 +305,7 @@ pub fn store_across(rows: &mut [Fr], k: usize, pair: [&Lanes; 2]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cpu::ifma::is_available;
+    use crate::lanes::is_available;
     use ff::Field;
     use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
 
@@ -273,6 +335,11 @@ mod tests {
         assert_eq!(back(&x), *a);
         assert_eq!(back(&mul(&x, &w)), a.map(|a| a * b));
         assert_eq!(back(&mul(&x, &y)), a.map(|a| a * b * Fr::from(16).invert().unwrap()));
+        assert_eq!(back(&mul(&sixteen(&x), &y)), a.map(|a| a * b));
+        let mut sum = Sum::zero();
+        (0..Sum::TERMS).for_each(|_| sum.add_product(&x, &w));
+        assert_eq!(back(&sum.reduce()), a.map(|a| a * b * Fr::from(Sum::TERMS as u64)));
+        assert_eq!(back(&add(&x, &Term::from(b).broadcast())), a.map(|a| a + b));
         assert_eq!(back(&add(&x, &y)), a.map(|a| a + b));
         assert_eq!(back(&sub(&x, &y)), a.map(|a| a - b));
         // As large as they come: 24 r and more.

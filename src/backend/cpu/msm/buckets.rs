@@ -1,0 +1,96 @@
+//! Every window's buckets: filled chunk by chunk, and summed with their weights.
+
+use std::sync::Arc;
+
+use blstrs::Scalar as Fr;
+use group::Group;
+use rayon::prelude::*;
+
+use super::groups::GroupSums;
+use super::sort::Ranges;
+use super::windows::Windows;
+use super::SumGroup;
+use crate::backend::bases::RawBases;
+use crate::backend::cpu::accumulators::Entry;
+use crate::backend::memory::{Lent, Memory};
+
+/// Every window's buckets, to which points are added chunk by chunk.
+pub struct Buckets<G: SumGroup> {
+    windows: Windows,
+    /// Window by window; of any values while `is_empty`.
+    sums: Lent<G::Point>,
+    is_empty: bool,
+    /// Room for a chunk's bases.
+    decoded: Lent<G::Point>,
+}
+
+impl<G: SumGroup> Buckets<G> {
+    /// For chunks of at most `chunk` scalars.
+    pub fn new(windows: Windows, chunk: usize, memory: &Arc<Memory>) -> Self {
+        let sums = memory.lend(windows.count * windows.buckets());
+        Self { windows, sums, is_empty: true, decoded: memory.lend(chunk) }
+    }
+
+    /// Adds `elements[place] * bases[index]` for each index and place.
+    pub fn add<const SIZE: usize>(
+        &mut self,
+        bases: RawBases<'_, SIZE>,
+        indices: &[u32],
+        elements: &[Fr],
+        places: &[u32],
+    ) {
+        let points = &mut self.decoded[..indices.len()];
+        G::decode(bases, indices, points);
+        let points = &*points;
+        let ranges = Ranges::new(&self.windows, elements, places);
+        let is_first = std::mem::take(&mut self.is_empty);
+        let tasks = self.sums.par_chunks_mut(ranges.size()).enumerate();
+        tasks.for_each_init(GroupSums::<G>::default, |groups, (range, sums)| {
+            let (entries, ends) = ranges.entries(range);
+            let more = groups.sum(points, &entries, &ends);
+            if is_first {
+                sums.copy_from_slice(&more);
+            } else {
+                groups.add_to(sums, &more);
+            }
+        });
+    }
+
+    pub fn sum(&self) -> G::Projective {
+        if self.is_empty {
+            return G::Projective::identity();
+        }
+        let sums: Vec<_> = self.sums.par_chunks(self.windows.buckets()).map(weighted_sum::<G>).collect();
+        sums.into_iter()
+            .rev()
+            .fold(G::Projective::identity(), |acc, sum| (0..self.windows.bits).fold(acc, |acc, _| acc.double()) + sum)
+    }
+}
+
+/// `sum((i + 1) * buckets[i])` for a power of two of buckets. With i = high * L + low it is
+/// `L * sum(high * row sum) + sum((low + 1) * column sum)`: two batched additions a bucket, and running sums (four times
+/// as dear) over two square roots of them.
+fn weighted_sum<G: SumGroup>(buckets: &[G::Point]) -> G::Projective {
+    let row_bits = buckets.len().ilog2() / 2;
+    let (row, rows) = (1usize << row_bits, buckets.len() >> row_bits);
+    let in_rows = (0..rows).flat_map(|high| (0..row).map(move |low| high * row + low));
+    let in_columns = (0..row).flat_map(|low| (0..rows).map(move |high| high * row + low));
+    let entries: Vec<_> = in_rows.chain(in_columns).map(|place| Entry::new(place as u32, false)).collect();
+    let ends: Vec<_> =
+        (1..=rows).map(|i| (i * row) as u32).chain((1..=row).map(|i| (buckets.len() + i * rows) as u32)).collect();
+    let sums = GroupSums::<G>::default().sum(buckets, &entries, &ends);
+    let (row_sums, column_sums) = sums.split_at(rows);
+    let high = (0..row_bits).fold(running_sum::<G>(&row_sums[1..]), |acc, _| acc.double());
+    high + running_sum::<G>(column_sums)
+}
+
+/// `sum((i + 1) * points[i])`.
+fn running_sum<G: SumGroup>(points: &[G::Point]) -> G::Projective {
+    let mut running = G::Projective::identity();
+    let mut sum = G::Projective::identity();
+    for p in points.iter().rev() {
+        running = G::add_point(&running, p);
+        sum += running;
+    }
+    sum
+}

@@ -1,0 +1,106 @@
+//! Multi-scalar multiplication: Pippenger's buckets with signed digits, filled by batches of affine additions.
+//!
+//! Most scalars of a PoRep witness are 0 or 1. They are classified first: zeros are skipped, ones are summed as one group,
+//! only the rest goes through buckets. Bases are decoded from the parameter file a chunk at a time, so that no second
+//! copy of the file is ever in memory. In each window a chunk's digits are sorted by bucket, and all buckets' sums grow side by side.
+
+mod buckets;
+mod groups;
+mod sort;
+mod windows;
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use blstrs::Scalar as Fr;
+use group::Group;
+use rayon::prelude::*;
+
+use super::accumulators::{all, Accumulators, PortableAccumulators};
+use super::affine::Affine;
+use super::classify::{count_full, for_each_block, Block};
+use super::curve::Curve;
+use crate::backend::bases::RawBases;
+use crate::backend::memory::{Memory, Plain};
+use crate::backend::scalars::{total, Scalars};
+use buckets::Buckets;
+use groups::GroupSums;
+use windows::Windows;
+
+/// A group as sums see it: points in some representation, and who adds them.
+pub trait SumGroup: Copy + Send + Sync + 'static {
+    /// An affine point; the default is the identity.
+    type Point: Plain + Default;
+    type Projective: Group<Scalar = Fr> + Send + Sync;
+    type Accumulators: Accumulators<Self::Point>;
+
+    /// The bases at `indices`, in parallel, into as many `points`.
+    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut [Self::Point]);
+    /// `acc + point`, complete.
+    fn add_point(acc: &Self::Projective, point: &Self::Point) -> Self::Projective;
+}
+
+/// A curve whose sums are made with blst's arithmetic, on any processor.
+#[derive(Clone, Copy, Debug)]
+pub struct Portable<C>(PhantomData<C>);
+
+/// Points per parallel task of decoding.
+const TASK: usize = 1 << 12;
+
+impl<C: Curve> SumGroup for Portable<C> {
+    type Point = Affine<C::Field>;
+    type Projective = C::Projective;
+    type Accumulators = PortableAccumulators<C::Field>;
+
+    fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut [Self::Point]) {
+        let decoded = points.par_iter_mut().zip(indices).with_min_len(TASK);
+        decoded.for_each(|(point, i)| *point = C::decode(bases.point(*i as usize)));
+    }
+
+    fn add_point(acc: &Self::Projective, point: &Self::Point) -> Self::Projective {
+        C::add_affine(acc, point)
+    }
+}
+
+/// Memory of the points that are decoded and distributed at a time, which every window then reads in its own order.
+const CHUNK_BYTES: usize = 64 << 20;
+/// Ones that one task sums.
+const ONES: usize = 1 << 15;
+
+/// The sum of each scalar times its base.
+///
+/// # Panics
+/// When the lengths differ: callers compare them first.
+pub fn msm<G: SumGroup, const SIZE: usize>(
+    bases: RawBases<'_, SIZE>,
+    scalars: &[Scalars<'_>],
+    memory: &Arc<Memory>,
+) -> G::Projective {
+    assert_eq!(bases.len(), total(scalars), "one base per scalar");
+    let chunk = CHUNK_BYTES / size_of::<G::Point>();
+    let full = count_full(scalars);
+    let windows = Windows::for_length(full, full.div_ceil(chunk));
+    let mut buckets = Buckets::<G>::new(windows, chunk.min(full), memory);
+    let mut ones_sum = G::Projective::identity();
+    for_each_block(scalars, |Block { first, len, classes, elements }| {
+        let bases = bases.slice(first..first + len);
+        ones_sum += sum_selected::<G, SIZE>(bases, &classes.ones);
+        for (full, places) in classes.full.chunks(chunk).zip(classes.places.chunks(chunk)) {
+            buckets.add(bases, full, elements, places);
+        }
+    });
+    ones_sum + buckets.sum()
+}
+
+/// Sum of the bases at `indices`.
+fn sum_selected<G: SumGroup, const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32]) -> G::Projective {
+    indices
+        .par_chunks(ONES)
+        .map_init(<(GroupSums<G>, Vec<G::Point>)>::default, |(sums, points), indices| {
+            points.resize(indices.len(), G::Point::default());
+            G::decode(bases, indices, points);
+            sums.sum(points, &all(points.len()), &[points.len() as u32])[0]
+        })
+        .fold(G::Projective::identity, |acc, p| G::add_point(&acc, &p))
+        .reduce(G::Projective::identity, |a, b| a + b)
+}
