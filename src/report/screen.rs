@@ -25,6 +25,7 @@ pub fn bars() -> Option<&'static MultiProgress> {
 pub fn say(text: &str) {
     let write = || drop(io::stderr().lock().write_all(text.as_bytes()));
     match BARS.get() {
+        // The bars' own `println` leaves the cursor in the line where no bar is left.
         Some(bars) => bars.suspend(write),
         None => write(),
     }

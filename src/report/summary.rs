@@ -37,8 +37,8 @@ const GROUPS: [(&str, &[Phase]); 4] = [
 impl BatchReport {
     /// The report for a terminal, ending in a newline. Per file and in total: outcome, partitions, wall time, and the
     /// time in reading and checking, circuits and synthesis, the device, assembly and verification. Then the shards that were
-    /// merged, or the stages' and devices' shares of the run, the throughput, the peak of memory and what held the pipeline
-    /// back. At last the files that failed, with reasons.
+    /// merged, or the throughput and the peak of memory, and where a partition went through a device the stages' and devices'
+    /// shares of the run and what held the pipeline back. At last the files that failed, with reasons.
     pub fn table(&self) -> String {
         let mut parts = vec![self.files_table()];
         parts.extend(self.copies());
@@ -47,11 +47,10 @@ impl BatchReport {
             parts.push(RECORDED.into());
         }
         if let Some(run) = self.wall {
-            // Where no partition went through a device there is nothing to be held back.
             if self.device_partitions > 0 {
                 parts.push(self.lanes_table(run));
-                parts.push(self.run_lines(run));
             }
+            parts.push(self.run_lines(run));
         }
         parts.extend(self.failures());
         parts.join("\n")
@@ -102,7 +101,8 @@ impl BatchReport {
         columns(&rows)
     }
 
-    /// Shares of the run, and of the time from the first piece of work to the last: a row for each stage, and for each lane of a stage of several devices.
+    /// Shares of the run, and of the time from the first piece of work to the last: a row for each stage, and for each lane of a
+    /// stage of several devices.
     fn lanes_table(&self, run: Duration) -> String {
         let headings = ["stage", "lanes", "busy", "while active", "waits: input", "memory", "next stage"];
         let mut rows = vec![headings.map(str::to_owned).to_vec()];
@@ -119,13 +119,15 @@ impl BatchReport {
     fn run_lines(&self, run: Duration) -> String {
         let rate = |items| self.per_hour(items).map_or_else(|| "unknown".to_owned(), count);
         let known = |figure: Option<u64>| figure.map_or_else(|| "unknown".to_owned(), bytes);
+        // Where no partition went through a device there is nothing to be held back.
+        let held_back = (self.device_partitions > 0).then(|| format!("held back by {}\n", self.usages.held_back(run)));
         format!(
-            "throughput: {} files/h, {} partitions/h\npeak memory: anonymous {}, mapped file pages {}\nheld back by {}\n",
+            "throughput: {} files/h, {} partitions/h\npeak memory: anonymous {}, mapped file pages {}\n{}",
             rate(self.counts().proved),
             rate(self.device_partitions),
             known(self.peak.anonymous),
             known(self.peak.mapped),
-            self.usages.held_back(run)
+            held_back.unwrap_or_default()
         )
     }
 
@@ -247,9 +249,14 @@ held back by the device: busy 75 % of the time
     }
 
     #[test]
-    fn no_files_make_a_short_table() {
+    fn a_run_without_device_work_tells_its_memory_and_no_shares() {
         let table = BatchReport::new(&Snapshot::default(), &Memory::default()).table();
-        assert!(table.ends_with("files: none\n"), "{table}");
+        let end = "files: none\n\nthroughput: unknown files/h, unknown partitions/h\n\
+                   peak memory: anonymous unknown, mapped file pages unknown\n";
+        assert!(table.ends_with(end), "{table}");
+        let table = of_files(vec![failed(0, "a.json", "bad")]);
+        assert!(table.contains("\npeak memory: anonymous 3.00 GiB, mapped file pages 1.00 MiB\n"), "{table}");
+        assert!(!table.contains("held back") && !table.contains("lanes"), "{table}");
     }
 
     #[test]

@@ -141,10 +141,7 @@ impl Screen {
                 let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
                 let _ = writeln!(out, "{line}").and_then(|()| out.flush());
             }
-            // The bars' own `println` leaves the cursor in the line where no bar is left.
-            Screen::Bars(bars) => {
-                let _ = bars.all.suspend(|| writeln!(io::stderr(), "{line}"));
-            }
+            Screen::Bars(_) => screen::say(&format!("{line}\n")),
         }
     }
 }
