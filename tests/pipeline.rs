@@ -7,6 +7,13 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use blstrs::{G1Projective, G2Projective, Scalar as Fr};
+use cuzk::backend::{
+    bases::{G1Bases, G2Bases},
+    memory::Lent,
+    scalars::Scalars,
+    Backend, Rows,
+};
 use cuzk::c1::{self, Format, ReadOptions, SampleOptions};
 use cuzk::circuit::{PoRep, SealProof};
 use cuzk::error::{Error, Fault, Result};
@@ -26,7 +33,8 @@ use cuzk::srs::Lookup;
 #[derive(Default)]
 struct Memory {
     files: Vec<Vec<u8>>,
-    /// What delivering a file does besides: by job.
+    /// What reading and delivering a file do besides: by job.
+    on_read: BTreeMap<usize, fn()>,
     on_deliver: BTreeMap<usize, fn()>,
     known: BTreeMap<usize, &'static str>,
     delivered: Mutex<BTreeMap<usize, Vec<u8>>>,
@@ -36,6 +44,9 @@ struct Memory {
 
 impl Desk for Memory {
     fn read(&self, job: &Job) -> Result<Vec<u8>> {
+        if let Some(action) = self.on_read.get(&job.index) {
+            action();
+        }
         Ok(self.files[job.index].clone())
     }
 
@@ -91,7 +102,10 @@ fn source() -> &'static Source {
         let lookup = Lookup { folder: common::dev_params(), folder_source: "tests".into(), recheck: false };
         // The digest is computed once for this process and the next ones.
         let verdicts = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("digests.json"));
-        Source { lookup, development: true, verdicts, cache: None }
+        // The circuit is taken apart once in this process.
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pipeline-constraints");
+        let _ = std::fs::remove_dir_all(&cache);
+        Source { lookup, development: true, verdicts, cache: Some(cache) }
     })
 }
 
@@ -167,13 +181,55 @@ fn one_bad_file_fails_alone_and_the_others_proofs_verify() {
 
 #[test]
 fn a_panic_fails_its_file_and_not_the_run() {
-    let mut desk = Memory { files: vec![sample(1), sample(2), sample(3)], ..Memory::default() };
-    desk.on_deliver.insert(1, || panic!("planted"));
+    let mut desk = Memory { files: (1..=5).map(sample).collect(), ..Memory::default() };
+    desk.on_read.insert(1, || panic!("planted in read"));
+    desk.on_deliver.insert(3, || panic!("planted in write"));
     run(&desk, &Settings::default(), &Stop::new());
     let endings = desk.endings();
-    assert!(matches!(endings[&0], Ending::Proved(_)) && matches!(endings[&2], Ending::Proved(_)));
-    let message = error(&endings[&1]).to_string();
-    assert!(message.contains("panic in the write stage: planted"), "{message}");
+    for job in [0, 2, 4] {
+        assert!(matches!(endings[&job], Ending::Proved(_)), "{:?}", endings[&job]);
+    }
+    for (job, stage) in [(1, "read"), (3, "write")] {
+        let e = error(&endings[&job]);
+        assert_eq!(e.fault(), Fault::Internal);
+        assert!(e.to_string().contains(&format!("panic in the {stage} stage: planted in {stage}")), "{e}");
+    }
+}
+
+/// A device whose every computation panics.
+struct Panics;
+
+impl Backend for Panics {
+    fn name(&self) -> String {
+        "panics".into()
+    }
+
+    fn quotient(&self, _: &dyn Rows, _: &dyn Rows) -> Result<Lent<Fr>> {
+        panic!("planted in quotient")
+    }
+
+    fn sum_g1(&self, _: G1Bases<'_>, _: &[Scalars<'_>]) -> Result<G1Projective> {
+        panic!("planted in a sum")
+    }
+
+    fn sum_g2(&self, _: G2Bases<'_>, _: &[Scalars<'_>]) -> Result<G2Projective> {
+        panic!("planted in a sum")
+    }
+}
+
+#[test]
+fn a_panic_on_a_device_fails_its_file_and_the_device_takes_the_next() {
+    let device = || Device::Backend { backend: Box::new(Panics), threads: pool("panics", 1).unwrap() };
+    let desk = Memory { files: (1..=3).map(sample).collect(), ..Memory::default() };
+    let snapshot = run(&desk, &Settings { devices: vec![device()], ..Settings::default() }, &Stop::new());
+    assert_eq!(device_work(&snapshot).len(), 3);
+    for (job, ending) in desk.endings() {
+        let message = error(&ending).to_string();
+        assert!(
+            message.starts_with(&format!("file {job}: partition 0: panic in the device stage: planted")),
+            "{message}"
+        );
+    }
 }
 
 #[test]
@@ -291,35 +347,63 @@ fn device_work(snapshot: &Snapshot) -> Vec<Span> {
     snapshot.spans.iter().filter(works).copied().collect()
 }
 
-/// With a device that leaves the cores free and takes as long as a synthesis, N files take at most (N + 2) / 2N of the
-/// time they would take one after another, and the device hardly waits. Another program on the machine can spoil one try.
-#[test]
-fn synthesis_and_device_overlap() {
-    const FILES: usize = 6;
-    let limit = (FILES + 2) as f64 / (2 * FILES) as f64;
-    let tries: Vec<_> = (0..3).map(|_| overlap(FILES)).collect();
-    println!("(share of the unoverlapped time, device busy): {tries:.3?}; at most {limit:.3}, at least 0.95");
-    assert!(tries.iter().any(|(ratio, busy)| *ratio <= limit && *busy >= 0.95), "{tries:.3?}");
+/// What a file costs before its device: reading, checking, synthesis.
+fn before_device(snapshot: &Snapshot) -> Duration {
+    let stages = [Stage::Read, Stage::Circuit, Stage::Synthesis];
+    let works = |s: &&Span| stages.contains(&s.lane.stage) && matches!(s.activity, Activity::Work { .. });
+    snapshot.spans.iter().filter(works).map(|s| s.end - s.start).sum()
 }
 
-/// Wall time as a share of the unoverlapped time, and the device's busy share between its first and last partition.
-fn overlap(files: usize) -> (f64, f64) {
-    let c1 = c1::read("sample", sample(1), &ReadOptions::default()).unwrap();
-    let porep = PoRep::new(c1.statement.proof).unwrap();
-    let start = Instant::now();
-    cuzk::witness::synthesize(porep.circuit(&c1.statement, &c1.vanilla, 0).unwrap()).unwrap();
-    let delay = start.elapsed();
+/// How a run of some files overlapped.
+#[derive(Debug)]
+struct Overlap {
+    /// Wall time as a share of the sum of all work before the device and on it.
+    share: f64,
+    /// The device's busy share between its first and last partition.
+    busy: f64,
+}
 
-    let settings = Settings { devices: vec![Device::Simulator { delay, synthesis: true }], ..Settings::default() };
+/// Runs files on a device that sleeps for `delay`. Of 2 KiB a native synthesis takes milliseconds: every row of the witness
+/// is checked too, so that the cores have about a second of work on each file before the device has its own.
+fn overlap(files: usize, in_flight: usize, delay: Duration) -> (Overlap, Duration) {
+    let devices = vec![Device::Simulator { delay, synthesis: true }];
+    let settings = Settings { devices, in_flight, check_witness: true, ..Settings::default() };
     let desk = Memory { files: (1..=files as u64).map(sample).collect(), ..Memory::default() };
-    source().open(&porep, &Progress::silent()).unwrap();
     let start = Instant::now();
     let snapshot = run(&desk, &settings, &Stop::new());
     let wall = start.elapsed();
     assert_eq!(desk.delivered.lock().unwrap().len(), files);
     let work = device_work(&snapshot);
-    let busy: Duration = work.iter().map(|s| s.end - s.start).sum();
+    let on_device: Duration = work.iter().map(|s| s.end - s.start).sum();
     let whole = work[files - 1].end - work[0].start;
-    let unoverlapped = 2 * delay * files as u32;
-    (wall.as_secs_f64() / unoverlapped.as_secs_f64(), busy.as_secs_f64() / whole.as_secs_f64())
+    let before = before_device(&snapshot);
+    let share = wall.as_secs_f64() / (before + on_device).as_secs_f64();
+    (Overlap { share, busy: on_device.as_secs_f64() / whole.as_secs_f64() }, before / files as u32)
+}
+
+/// With a device that leaves the cores free and takes as long as what precedes it, N files take at most (N + 2) / 2N of the
+/// time they would take one after another, and the device hardly waits. With one partition in flight nothing overlaps, and
+/// neither holds. Another program on the machine can spoil one try.
+#[test]
+fn synthesis_and_device_overlap() {
+    const FILES: usize = 4;
+    let limit = (FILES + 2) as f64 / (2 * FILES) as f64;
+    let holds = |overlap: &Overlap| overlap.share <= limit && overlap.busy >= 0.95;
+    // The first run also makes what all files share.
+    overlap(1, 1, Duration::ZERO);
+    let (_, delay) = overlap(1, 1, Duration::ZERO);
+    let (serial, mut delay) = overlap(FILES, 1, delay);
+    println!(
+        "share of the unoverlapped time at most {limit:.3}, device busy at least 0.95; one after another: {serial:.3?}"
+    );
+    assert!(serial.share > limit && serial.busy < 0.95, "{serial:?}");
+    let mut tries = Vec::new();
+    while tries.len() < 5 && !tries.last().is_some_and(holds) {
+        // As long as what preceded it the last time, whatever else the machine did.
+        let (overlap, before) = overlap(FILES, 4, delay);
+        println!("overlapped: {overlap:.3?}, device {delay:.3?}, before it {before:.3?}");
+        tries.push(overlap);
+        delay = before;
+    }
+    assert!(tries.last().is_some_and(holds), "at most {limit:.3} of the time, at least 0.95 busy: {tries:.3?}");
 }
