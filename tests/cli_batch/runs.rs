@@ -35,6 +35,7 @@ fn every_file_is_proved_under_its_name_and_a_second_run_proves_nothing() {
     assert_eq!(second.ok(), first.text());
     // There is no pipeline to tell of.
     assert!(second.stderr.contains("files: 4 skipped") && !second.stderr.contains("held back"), "{}", second.stderr);
+    assert!(second.stderr.contains("\npeak memory: anonymous "), "{}", second.stderr);
     assert_eq!(folder.journal(), journal);
     assert_eq!((folder.proofs(), folder.modified("out/sub/deep/3.proof.json")), (before, deep));
 }
