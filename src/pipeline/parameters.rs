@@ -1,5 +1,6 @@
 //! Parameters for one proof: official ones are looked up, development ones made on first use, and never the one for the other.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +8,7 @@ use super::job::Compiled;
 use crate::circuit::proof_type::sector_size_name;
 use crate::circuit::PoRep;
 use crate::constraints::cache::{self, Kept};
-use crate::error::{Fault, Result};
+use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::groth16::Circuit;
 use crate::report::{Progress, Task, Unit};
@@ -67,27 +68,41 @@ impl Source {
     /// Bytes of the folder's largest parameter file, 0 where there is none: the most that a run maps at a time, as far as that
     /// can be told before its files are read.
     pub fn largest_file(&self) -> u64 {
-        self.files().filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).max().unwrap_or(0)
+        let files = self.files().unwrap_or_default();
+        files.into_iter().filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).max().unwrap_or(0)
     }
 
     /// # Errors
-    /// `Parameters`: official ones are meant and the folder has none, of whatever circuit. No file could be proved.
+    /// `Parameters`: official ones are meant and the folder has none, of whatever circuit, or cannot be read. No file could be
+    /// proved.
     pub fn check_folder(&self) -> Result<()> {
-        if !self.development && self.files().next().is_none() {
+        if self.development {
+            return Ok(());
+        }
+        let (folder, source) = (self.lookup.folder.display(), &self.lookup.folder_source);
+        let files = self.files().or_fault(Fault::Parameters, || {
+            format!(
+                "{folder} ({source}): the folder of parameters cannot be read; name a folder that can with --params"
+            )
+        })?;
+        if files.is_empty() {
             fail!(
                 Fault::Parameters,
-                "{} ({}): no parameter files here, for no sector size; fetch the official ones, with `lotus fetch-params 32GiB` \
-                 for example, and name their folder with --params or FIL_PROOFS_PARAMETER_CACHE",
-                self.lookup.folder.display(),
-                self.lookup.folder_source
+                "{folder} ({source}): no parameter files here, for no sector size; fetch the official ones, with \
+                 `lotus fetch-params 32GiB` for example, and name their folder with --params or FIL_PROOFS_PARAMETER_CACHE"
             );
         }
         Ok(())
     }
 
-    fn files(&self) -> impl Iterator<Item = PathBuf> {
-        let files = std::fs::read_dir(&self.lookup.folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        files.filter(|path| path.extension().is_some_and(|extension| extension == "params"))
+    /// The folder's .params files; none where there is no folder.
+    fn files(&self) -> io::Result<Vec<PathBuf>> {
+        let entries = match std::fs::read_dir(&self.lookup.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let paths: Vec<_> = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+        Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "params")).collect())
     }
 
     /// Whether both files are there, sound or not: what is there is checked and never replaced unasked.
@@ -202,7 +217,7 @@ fn unit(stage: Stage) -> Option<Unit> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Write};
+    use std::io::Write;
     use std::sync::Arc;
     use std::time::Duration;
 

@@ -55,6 +55,11 @@ fn without_parameters_for_any_file_nothing_is_begun() {
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert_eq!(folder.names(""), ["in"]);
     }
+    // Who cannot look does not say that there is nothing.
+    let run = folder.place.run("batch in -o out --params in/0.json");
+    run.fails(4, "in/0.json (--params): the folder of parameters cannot be read");
+    run.fails(4, "Not a directory");
+    assert_eq!(folder.names(""), ["in"]);
 }
 
 #[test]
