@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{symlink, PermissionsExt};
+use std::path::Path;
 use std::process::Command;
 
 use crate::folder::{c1, Folder};
@@ -91,5 +92,58 @@ fn files_that_are_no_c1_say_what_they_are() {
     }
     let run = folder.run("");
     run.fails(8, "4 of 5 files failed: empty.json, half.json, text.json, zero.bin");
+    assert_eq!(run.text(), "out/0.proof.json\n");
+}
+
+/// The command without root's privilege to read whatever there is.
+fn bound_by_modes(command: &Command) -> Command {
+    let mut bound = Command::new("setpriv");
+    bound.args(["--bounding-set=-dac_override,-dac_read_search", "--"]);
+    bound.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => bound.env(name, value),
+            None => bound.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        bound.current_dir(folder);
+    }
+    bound
+}
+
+/// The command, such that it cannot read `closed`; `None` where that cannot be had here.
+fn shut_out(command: Command, closed: &Path) -> Option<Command> {
+    if fs::File::open(closed).is_err() {
+        return Some(command);
+    }
+    let probe = |program: &str| {
+        let mut test = Command::new(program);
+        test.arg(closed).current_dir("/");
+        bound_by_modes(&test).output()
+    };
+    // It runs, and it cannot read: a probe that could not start at all shows nothing.
+    let works =
+        probe("true").is_ok_and(|ran| ran.status.success()) && probe("cat").is_ok_and(|ran| !ran.status.success());
+    works.then(|| bound_by_modes(&command))
+}
+
+#[test]
+fn what_may_not_be_read_is_named_and_the_rest_is_proved() {
+    let folder = Folder::new(2);
+    folder.put("closed/x.json", 103);
+    let closed = ["in/1.json", "in/closed"].map(|name| folder.path(name));
+    let mode =
+        |mode| closed.iter().for_each(|path| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap());
+    mode(0o000);
+    let run = shut_out(folder.command(""), &closed[0]).map(|command| crate::common::finish(command, b""));
+    mode(0o700);
+    let Some(run) = run else {
+        return eprintln!("skipped: this user reads files of mode 000, and setpriv cannot take that away");
+    };
+    run.fails(8, "2 of 3 files failed");
+    for part in ["1.json: cannot be read: Permission denied", "closed: the folder cannot be read: Permission denied"] {
+        assert!(run.stderr.contains(part), "expected {part:?} in:\n{}", run.stderr);
+    }
     assert_eq!(run.text(), "out/0.proof.json\n");
 }

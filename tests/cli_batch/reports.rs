@@ -1,6 +1,8 @@
 //! What is written about a run.
 
 use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -89,17 +91,27 @@ fn the_metrics_are_prometheus_text() {
 }
 
 #[test]
-fn metrics_are_there_while_the_batch_runs() {
-    let folder = Folder::new(1);
-    let mut command = folder.command("--device simulator:60 --metrics m.prom");
-    let mut run = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
-    let start = std::time::Instant::now();
-    while !folder.path("m.prom").exists() {
-        assert!(start.elapsed() < std::time::Duration::from_secs(20), "no metrics");
-        std::thread::sleep(std::time::Duration::from_millis(10));
+fn metrics_are_there_and_replaced_while_the_batch_runs() {
+    let folder = Folder::new(20);
+    // The first proof comes before the second version of the file, and the last long after it.
+    let mut command = folder.command("--device simulator:4 --metrics m.prom");
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let start = Instant::now();
+    let proved = || {
+        let text = fs::read_to_string(folder.path("m.prom")).ok()?;
+        // Replaced as a whole: no reader sees a part.
+        assert!(text.ends_with('\n'), "{text}");
+        let line = text.lines().find_map(|line| line.strip_prefix("cuzk_files_total{outcome=\"proved\"} "));
+        line.unwrap_or_else(|| panic!("no count of files:\n{text}")).parse::<u64>().ok()
+    };
+    let mut seen = Vec::new();
+    while seen.last().is_none_or(|proved| *proved == 0) {
+        assert!(start.elapsed() < Duration::from_secs(60), "{seen:?}");
+        seen.extend(proved());
+        std::thread::sleep(Duration::from_millis(10));
     }
-    let text = folder.place.read("m.prom");
-    assert!(String::from_utf8(text).unwrap().contains("cuzk_files_total{outcome=\"proved\"} 0"));
+    assert_eq!(run.try_wait().unwrap(), None, "the batch runs still");
+    assert_eq!(seen[0], 0);
     run.kill().unwrap();
     run.wait().unwrap();
 }
