@@ -16,8 +16,8 @@ use cuzk::pipeline::parameters::ensure_development;
 use cuzk::report::Progress;
 use rand_core::OsRng;
 
-/// An eighth of bellperson's time.
-const REQUIRED: f64 = 8.0;
+/// An eighth of bellperson's time, in less than 3 GB.
+const REQUIRED: common::Required = common::Required { time: 8.0, memory: 3_000_000_000 };
 
 fn main() -> ExitCode {
     let porep = || PoRep::new(SealProof::StackedDrg2KiBV1_1).expect("2 KiB PoRep");

@@ -15,7 +15,7 @@ use cuzk::report::Progress;
 use filecoin_proofs_api::seal::{seal_commit_phase2, SealCommitPhase1Output};
 
 /// The first version's claim, which later ones must not fall behind.
-const REQUIRED: f64 = 2.0;
+const REQUIRED: common::Required = common::Required { time: 2.0, memory: u64::MAX };
 
 /// Miner and number of the sector in [`sample`].
 const SECTOR: (u64, u64) = (1000, 1);
