@@ -13,7 +13,9 @@ fn proofs_of_really_sealed_sectors_are_accepted_by_filecoin_proofs() {
     let folder = common::dev_params();
     std::env::set_var("FIL_PROOFS_PARAMETER_CACHE", &folder);
     let options = SampleOptions { miner: 1234, sector: 56, seed: 7, data: SampleData::Random };
-    for proof_type in [SealProof::StackedDrg2KiBV1_1, SealProof::StackedDrg2KiBV1_1_Feat_SyntheticPoRep] {
+    let types =
+        [SealProof::StackedDrg2KiBV1, SealProof::StackedDrg2KiBV1_1, SealProof::StackedDrg2KiBV1_1_Feat_SyntheticPoRep];
+    for proof_type in types {
         // Through file and binary, as a provider's C1 goes.
         let c1 = c1::sealed(proof_type, &options).unwrap();
         let place = common::Place::new();
