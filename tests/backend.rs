@@ -188,7 +188,7 @@ fn evaluate_barycentric(values: &[Fr], n: usize, x: Fr) -> Fr {
     (x.pow_vartime([n as u64]) - Fr::ONE) * Fr::from(n as u64).invert().unwrap() * sum
 }
 
-/// Long enough for several chunks and tasks; the expected sum comes from field arithmetic.
+/// Long enough for several tasks; the expected sum comes from field arithmetic.
 const LONG: usize = (1 << 18) + 4097;
 
 /// k times the generator for k in 1..=distinct, again and again, as the bytes of `LONG` bases.
@@ -218,7 +218,7 @@ fn long_g1_sums_are_right(backend: &dyn Backend) {
     }
 }
 
-/// As for G1, but with the patterns alone that differ in how they are cut into chunks: G2 takes three times as long.
+/// As for G1, but with the patterns alone that differ in how they are cut into tasks: G2 takes three times as long.
 fn long_g2_sums_are_right(backend: &dyn Backend) {
     const DISTINCT: usize = 61;
     let bytes = repeated(DISTINCT, |k| G2Affine::from(G2Projective::generator() * k).to_uncompressed());

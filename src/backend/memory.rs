@@ -49,7 +49,8 @@ impl Memory {
         Lent { words, offset, count, home: self.clone(), elements: PhantomData }
     }
 
-    /// The smallest vector that is free and has `count` words; else a new one, and those that are too small are let go.
+    /// The smallest vector that is free and has `count` words; else a new one, and those that are too small are let go. A large one is lent
+    /// for little where no other is free: who lends to several at a time has to ask for the largest first.
     fn words(&self, count: usize) -> Vec<u64> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = (0..free.len()).filter(|i| free[*i].len() >= count).min_by_key(|i| free[*i].len());

@@ -15,9 +15,11 @@ use crate::groth16::{self, simulate::simulate, simulate::Trapdoor, Blinding, Cir
 use crate::srs::{generate::ToxicWaste, Origin, Srs};
 use crate::witness::CompactWitness;
 
-/// Memory of a sum beside the vectors of the domain, which decoded points and buckets use again: digits 32 MB, index lists 32 MB, and
-/// some MB a thread.
-const SUM_BYTES: u64 = 128 << 20;
+/// Memory of a sum beside the vectors of the domain, which decoded points and buckets use again: digits 32 MB, index lists 64 MB.
+const SUM_BYTES: u64 = 96 << 20;
+
+/// What each thread of a sum has: accumulators, a range's points and their sums; 10 MB were counted in G2.
+const SUM_THREAD_BYTES: u64 = 12 << 20;
 
 /// Memory of a row's values of A and B in compact form. Two bytes, and what is wide in a PoRep circuit: 370 MB of 130 million rows.
 pub(super) const ROW_BYTES: u64 = 3;
@@ -68,7 +70,10 @@ impl Device {
     pub fn workspace_bytes(&self, circuit: &Circuit) -> u64 {
         let (domain, rows) = (circuit.domain() as u64, circuit.rows() as u64);
         match self {
-            Self::Backend { .. } => 96 * domain + SUM_BYTES.max(ROW_BYTES * rows),
+            Self::Backend { threads, .. } => {
+                let sum = SUM_BYTES + SUM_THREAD_BYTES * threads.current_num_threads() as u64;
+                96 * domain + sum.max(ROW_BYTES * rows)
+            }
             Self::Simulator { .. } => 0,
         }
     }

@@ -27,7 +27,11 @@ impl Entry {
 }
 
 /// The entries of a whole slice of `count` points, none negative.
+///
+/// # Panics
+/// For 2^31 points or more.
 pub fn all(count: usize) -> Vec<Entry> {
+    assert!(count < 1 << 31, "{count} points");
     (0..count as u32).map(|place| Entry::new(place, false)).collect()
 }
 

@@ -6,12 +6,13 @@ use crate::backend::memory::Plain;
 
 /// An affine point of `y^2 = x^3 + b`. The identity is `(0, 0)`, which is on neither curve since b is not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Affine<F> {
     pub x: F,
     pub y: F,
 }
 
-// SAFETY: two values of one type, each of which is words of any content: no padding between or after them.
+// SAFETY: `repr(C)` puts two values of one type side by side, each of which is words of any content: no padding.
 unsafe impl<F: Plain> Plain for Affine<F> {}
 
 impl<F: BaseField> Affine<F> {

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::backend::scalars::{set_bits, Scalars, Variables};
 
-/// Scalars that are classified at a time: their index lists take at most 32 MB.
+/// Scalars that are classified at a time: their index lists take at most 32 MB, twice while the tasks' parts become one.
 const BLOCK: usize = 1 << 22;
 /// Scalars per parallel task.
 const TASK: usize = 1 << 14;

@@ -14,7 +14,7 @@ use crate::backend::cpu::affine::{Affine, BatchAdder};
 
 /// Accumulators that are worked on at a time.
 const WIDTH: usize = 8;
-/// Products of denominators that grow independently: one alone would wait for itself.
+/// Products of denominators that grow independently, of even and of odd vectors: one alone would wait for itself.
 const CHAINS: usize = 2;
 
 /// See [`Accumulators`].

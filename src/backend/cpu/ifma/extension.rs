@@ -16,6 +16,7 @@ pub type Element<const D: usize> = [[u64; LIMBS]; D];
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 pub fn mul<const D: usize>(a: &Lanes<D>, b: &Lanes<D>) -> Lanes<D> {
+    const { assert!(D == 1 || D == 2) };
     let mut out = *a;
     if let (&[a0, a1], &[b0, b1], [real, imaginary]) = (&a[..], &b[..], &mut out[..]) {
         (*real, *imaginary) = fp::mul_complex([&a0, &a1], [&b0, &b1]);
@@ -29,6 +30,7 @@ pub fn mul<const D: usize>(a: &Lanes<D>, b: &Lanes<D>) -> Lanes<D> {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 pub fn square<const D: usize>(a: &Lanes<D>) -> Lanes<D> {
+    const { assert!(D == 1 || D == 2) };
     let mut out = *a;
     if let (&[a0, a1], [real, imaginary]) = (&a[..], &mut out[..]) {
         *real = fp::mul(&fp::add_lazy(&a0, &a1), &fp::sub_lazy(&a0, &a1));
@@ -167,9 +169,10 @@ pub fn one<const D: usize>() -> Lanes<D> {
     out
 }
 
-/// The inverse of each lane; none is zero.
+/// The inverse of each lane, of nearly reduced elements that are not zero.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub fn invert<const D: usize>(a: &Lanes<D>) -> Lanes<D> {
+    const { assert!(D == 1 || D == 2) };
     let mut out = *a;
     if let (&[a0, a1], [real, imaginary]) = (&a[..], &mut out[..]) {
         // (a0 - a1 u) / (a0^2 + a1^2)
@@ -221,19 +224,46 @@ mod tests {
         x
     }
 
+    /// The top limb of 1.26 p.
+    const MOST: u64 = 106_513 * 126 / 100;
+
+    /// The same elements, each coefficient with p added where it is nearly reduced then too.
+    #[target_feature(enable = "avx512f")]
+    fn raised<const D: usize>(lanes: &Lanes<D>) -> Lanes<D> {
+        lanes.map(|lanes| {
+            let p = broadcast(&limbs::to_limbs(&fp::MODULUS));
+            let sum = fp::add_lazy(&lanes, &p);
+            if limbs::lane(&sum, 0)[LIMBS - 1] < MOST {
+                sum
+            } else {
+                lanes
+            }
+        })
+    }
+
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn compute_as_blst<F: Coefficients<D>, const D: usize>(a: &F, b: &F) {
         let (x, y) = (all::<F, D>(a), all::<F, D>(b));
+        lanes_compute_as_blst_of(a, b, &x, &y);
+        lanes_compute_as_blst_of(a, b, &raised(&x), &raised(&y));
+        assert_eq!(low_zero_lanes(&x) == 0xff, a.is_zero());
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn lanes_compute_as_blst_of<F: Coefficients<D>, const D: usize>(a: &F, b: &F, x: &Lanes<D>, y: &Lanes<D>) {
         let (mut product, mut difference, mut squared) = (F::default(), *a, F::default());
         product.set_product(a, b);
         difference.sub_assign(b);
         squared.set_square(a);
-        let is = |lanes: &Lanes<D>, expected: &F| assert!(first::<F, D>(lanes) == *expected);
-        is(&mul(&x, &y), &product);
-        is(&square(&x), &squared);
-        is(&sub(&x, &y), &difference);
+        let is = |lanes: &Lanes<D>, expected: &F| {
+            assert!(first::<F, D>(lanes) == *expected);
+            assert!(lanes.iter().all(|lanes| limbs::lane(lanes, 0)[LIMBS - 1] <= MOST), "not nearly reduced");
+        };
+        is(&mul(x, y), &product);
+        is(&square(x), &squared);
+        is(&sub(x, y), &difference);
         // A lazy difference as a factor, by itself and with another one: the largest that products have to take.
-        let lazy = sub_lazy(&x, &y);
+        let lazy = sub_lazy(x, y);
         is(&mul(&lazy, &one()), &difference);
         let mut square_of_difference = F::default();
         square_of_difference.set_square(&difference);
@@ -242,16 +272,15 @@ mod tests {
         let mut both = squared;
         both.sub_assign(b);
         both.sub_assign(a);
-        is(&sub_both(&square(&x), &y, &sub_lazy(&x, &y)), &both);
+        is(&sub_both(&square(x), y, &sub_lazy(x, y)), &both);
         let mut negative = *b;
         negative.negate_if(true);
-        is(&sub(&negate_lanes(0xff, &y), &zero()), &negative);
-        is(&blend(0xfe, &x, &y), a);
-        is(&blend(1, &x, &y), b);
+        is(&sub(&negate_lanes(0xff, y), &zero()), &negative);
+        is(&blend(0xfe, x, y), a);
+        is(&blend(1, x, y), b);
         assert_eq!(perhaps_zero_lanes(&lazy) == 0xff, a == b);
-        assert_eq!(low_zero_lanes(&x) == 0xff, a.is_zero());
         if !a.is_zero() {
-            is(&invert(&x), &a.invert());
+            is(&invert(x), &a.invert());
         }
     }
 

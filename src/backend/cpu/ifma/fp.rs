@@ -25,7 +25,8 @@ pub const MODULUS: [u64; 6] = [
 /// Multiples of p in 52-bit limbs; `MULTIPLES[k]` is k p.
 const MULTIPLES: [[u64; LIMBS]; 4] = multiples(&to_limbs(&MODULUS));
 const NEGATIVE_INVERSE: u64 = negative_inverse(MODULUS[0]);
-/// (k p + 1) / 2^52 for k = -1 / p modulo 2^52.
+/// (k p + 1) / 2^52 for k = -1 / p modulo 2^52. The bounds of [`reduced`] rest on k being below 2^50.
+const _: () = assert!(NEGATIVE_INVERSE < 1 << 50);
 const HIGH: [u64; LIMBS] = high();
 /// 2^22 p: from column 7 on it is 2^386 p, more than the 16 p^2 that a difference of products can lack.
 const LIFT: [u64; LIMBS] = lift();
@@ -168,7 +169,8 @@ pub fn add_lazy(a: &Lanes, b: &Lanes) -> Lanes {
     carry(t)
 }
 
-/// a - b + 2 p for nearly reduced a and b: below 4 p, and good enough as a factor.
+/// a - b + 2 p, below 4 p and so good enough as a factor, for nearly reduced b and an a that is nearly reduced or made of such a one by
+/// [`negate_lanes`].
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub fn sub_lazy(a: &Lanes, b: &Lanes) -> Lanes {

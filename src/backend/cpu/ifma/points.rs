@@ -23,7 +23,7 @@ use crate::backend::memory::Plain;
 /// Points per parallel task of decoding.
 const TASK: usize = 1 << 12;
 
-/// An affine point; coordinates nearly reduced, Montgomery form with radix 2^416. The identity is all zeros.
+/// An affine point; coordinates nearly reduced, Montgomery form with radix 2^416. The identity has x = 0 and for y a multiple of p.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(128))]
 pub struct Point<const D: usize> {
@@ -144,7 +144,7 @@ fn scale(elements: &[[u64; LIMBS]; 8], power: &[u64; LIMBS]) -> [[u64; 6]; 8] {
 
 impl<const D: usize> Point<D> {
     pub fn is_identity(&self) -> bool {
-        *self == Self::default()
+        self.x == [[0; LIMBS]; D] && self.y.iter().all(|coefficient| canonical(coefficient) == [0; 6])
     }
 
     /// The same point in blst's form.

@@ -68,10 +68,9 @@ fn quotient_in(levels: &Levels, operands: Operands, memory: &Arc<Memory>) -> Len
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn inverse_but_rows(levels: &Levels, rows: &impl Source, vector: &mut [Fr], scale: Scale) {
     let shared = Shared::new(vector);
-    if let [first, others @ ..] = levels.of_columns() {
-        levels.inverse_columns(first, rows, &shared, scale);
-        for level in others {
-            levels.inverse_columns(level, &shared, &shared, scale);
-        }
+    let all = levels.of_columns();
+    levels.inverse_columns(&all[0], rows, &shared, scale);
+    for level in &all[1..] {
+        levels.inverse_columns(level, &shared, &shared, scale);
     }
 }

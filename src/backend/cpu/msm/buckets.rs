@@ -94,3 +94,24 @@ fn running_sum<G: SumGroup>(points: &[G::Point]) -> G::Projective {
     }
     sum
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Portable;
+    use super::*;
+    use crate::backend::cpu::curve::{Curve, G1};
+    use blstrs::G1Projective;
+
+    #[test]
+    fn buckets_are_weighted_by_their_place() {
+        for bits in [1, 2, 3, 8, 13] {
+            // Some empty, and not in the order of their weights.
+            let value = |i: u64| if i % 5 == 3 { 0 } else { i * i % 17 };
+            let points: Vec<_> = (0..17).map(|k| G1::to_affine(&(G1Projective::generator() * Fr::from(k)))).collect();
+            let buckets: Vec<_> = (0..1 << bits).map(|i| points[value(i) as usize]).collect();
+            let expected: Fr = (0..1 << bits).map(|i| Fr::from((i + 1) * value(i))).sum();
+            let sum = weighted_sum::<Portable<G1>>(&buckets);
+            assert!(sum == G1Projective::generator() * expected, "2^{bits} buckets");
+        }
+    }
+}

@@ -34,13 +34,14 @@ impl<G: SumGroup> GroupSums<G> {
     /// the identity.
     ///
     /// # Panics
-    /// When an entry is past the end of `points`, or `ends` is not increasing or goes past the end of `entries`.
+    /// When an entry is past the end of `points`, or `ends` decreases or goes past the end of `entries`.
     pub fn sum(&mut self, points: &[G::Point], entries: &[Entry], ends: &[u32]) -> Vec<G::Point> {
         let mut runs = Vec::with_capacity(ends.len());
         // As `ends`, of the runs.
         let mut run_ends = Vec::with_capacity(ends.len());
         let mut start = 0;
         for end in ends {
+            assert!(start <= *end, "a group ends at {end} and begins at {start}");
             while start < *end {
                 let length = (end - start).min(LONGEST as u32);
                 runs.push(Run { start, length });

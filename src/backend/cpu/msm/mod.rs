@@ -64,8 +64,8 @@ impl<C: Curve> SumGroup for Portable<C> {
 
 /// Memory of the points that are decoded and distributed at a time, which every window then reads in its own order.
 const CHUNK_BYTES: usize = 64 << 20;
-/// Ones that one task sums.
-const ONES: usize = 1 << 15;
+/// Ones that one task sums: their points take 2 MB in G1.
+const ONES: usize = 1 << 14;
 
 /// The sum of each scalar times its base.
 ///
@@ -76,8 +76,17 @@ pub fn msm<G: SumGroup, const SIZE: usize>(
     scalars: &[Scalars<'_>],
     memory: &Arc<Memory>,
 ) -> G::Projective {
+    msm_in_chunks::<G, SIZE>(bases, scalars, memory, CHUNK_BYTES / size_of::<G::Point>())
+}
+
+/// With `chunk` points that are decoded and distributed at a time.
+fn msm_in_chunks<G: SumGroup, const SIZE: usize>(
+    bases: RawBases<'_, SIZE>,
+    scalars: &[Scalars<'_>],
+    memory: &Arc<Memory>,
+    chunk: usize,
+) -> G::Projective {
     assert_eq!(bases.len(), total(scalars), "one base per scalar");
-    let chunk = CHUNK_BYTES / size_of::<G::Point>();
     let full = count_full(scalars);
     let windows = Windows::for_length(full, full.div_ceil(chunk));
     let mut buckets = Buckets::<G>::new(windows, chunk.min(full), memory);
@@ -103,4 +112,63 @@ fn sum_selected<G: SumGroup, const SIZE: usize>(bases: RawBases<'_, SIZE>, indic
         })
         .fold(G::Projective::identity, |acc, p| G::add_point(&acc, &p))
         .reduce(G::Projective::identity, |a, b| a + b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::bases::{G1Bases, G2Bases};
+    use crate::backend::cpu::curve::{G1, G2};
+    use crate::backend::reference::Reference;
+    use crate::backend::Backend;
+    use ff::Field;
+    use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
+
+    /// Bases of which some are equal or opposite, and scalars of every kind.
+    fn input<C: Curve>(count: usize) -> (Vec<u8>, Vec<Fr>) {
+        let mut rng = ChaCha20Rng::seed_from_u64(count as u64);
+        let mut bytes = vec![0; count * C::BYTES];
+        for (i, out) in bytes.chunks_exact_mut(C::BYTES).enumerate() {
+            let multiple = Fr::from((i % 11 + 1) as u64);
+            let point = C::Projective::generator() * if i % 3 == 0 { -multiple } else { multiple };
+            C::encode(&C::to_affine(&point), out);
+        }
+        let scalar = |i| match i % 6 {
+            0 => Fr::ZERO,
+            1 => Fr::ONE,
+            2 => -Fr::ONE,
+            3 => Fr::from(5),
+            _ => Fr::random(&mut rng),
+        };
+        (bytes, (0..count).map(scalar).collect())
+    }
+
+    /// Chunks of one point, of a few, and longer than the sum: what one leaves in the buckets the next one adds to.
+    fn chunks_add_up<C: Curve, G: SumGroup<Projective = C::Projective>, const SIZE: usize>(
+        expected: impl Fn(RawBases<'_, SIZE>, &[Scalars<'_>]) -> C::Projective,
+    ) {
+        let memory = Arc::default();
+        for count in [0, 1, 2, 100, 150] {
+            let (bytes, scalars) = input::<C>(count);
+            let (bases, scalars) = (RawBases::new(&bytes).unwrap(), [Scalars::Elements(&scalars)]);
+            for chunk in [1, 7, 64, 1000] {
+                let sum = msm_in_chunks::<G, SIZE>(bases, &scalars, &memory, chunk);
+                assert!(sum == expected(bases, &scalars), "{count} scalars in chunks of {chunk}");
+            }
+        }
+    }
+
+    #[test]
+    fn sums_do_not_depend_on_the_chunks() {
+        let g1 = |bases: G1Bases<'_>, scalars: &[Scalars<'_>]| Reference.sum_g1(bases, scalars).unwrap();
+        let g2 = |bases: G2Bases<'_>, scalars: &[Scalars<'_>]| Reference.sum_g2(bases, scalars).unwrap();
+        chunks_add_up::<G1, Portable<G1>, 96>(g1);
+        chunks_add_up::<G2, Portable<G2>, 192>(g2);
+        #[cfg(target_arch = "x86_64")]
+        if crate::backend::cpu::ifma::is_available() {
+            use crate::backend::cpu::ifma::{G1Lanes, G2Lanes};
+            chunks_add_up::<G1, G1Lanes, 96>(g1);
+            chunks_add_up::<G2, G2Lanes, 192>(g2);
+        }
+    }
 }

@@ -14,6 +14,8 @@ const PLACE_BITS: u32 = 15;
 const RANGE: usize = 1 << RANGE_BITS;
 const RANGE_BITS: u32 = 13;
 
+const _: () = assert!(RANGE_BITS + PLACE_BITS < u32::BITS);
+
 /// A digit that is not zero, in one word: its bucket within the range, the scalar's place within the part, the sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Digit(u32);
