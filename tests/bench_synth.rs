@@ -161,7 +161,7 @@ fn what_cannot_be_measured_is_refused() {
     std::fs::copy(repository("samples/2KiB.json"), place.path("c1.json")).unwrap();
     place.run("bench synth c1.json --partitions 2").fails(2, "the sector has 1");
     place.run("bench synth c1.json --plot ./c1.json").fails(2, "would replace the C1 file");
-    place.run("bench synth c1.json --plot missing/p.svg").fails(7, "missing: cannot create files");
+    place.run("bench synth c1.json --plot missing/p.svg").fails(7, "missing: no such folder");
     place.run("bench synth c1.json --strategy naive").fails(2, "bellperson");
     place.run("bench synth c1.json --runs 0").fails(2, "--runs");
     place.run("bench synth c1.json --containers --partitions 1").fails(2, "--partitions");
