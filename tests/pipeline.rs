@@ -33,9 +33,8 @@ use cuzk::srs::Lookup;
 #[derive(Default)]
 struct Memory {
     files: Vec<Vec<u8>>,
-    /// What reading and delivering a file do besides: by job.
-    on_read: BTreeMap<usize, fn()>,
-    on_deliver: BTreeMap<usize, fn()>,
+    /// The stage in which a file's work panics: by job.
+    panics: BTreeMap<usize, Stage>,
     known: BTreeMap<usize, &'static str>,
     delivered: Mutex<BTreeMap<usize, Vec<u8>>>,
     ended: Mutex<Vec<(usize, Ending)>>,
@@ -44,10 +43,13 @@ struct Memory {
 
 impl Desk for Memory {
     fn read(&self, job: &Job) -> Result<Vec<u8>> {
-        if let Some(action) = self.on_read.get(&job.index) {
-            action();
-        }
         Ok(self.files[job.index].clone())
+    }
+
+    fn begins(&self, stage: Stage, job: &Job) {
+        if self.panics.get(&job.index) == Some(&stage) {
+            panic!("planted in {}", stage.name());
+        }
     }
 
     fn triage(&self, job: &Job, content: &str, bytes: &[u8], opened: &Open<'_>) -> Result<Triage> {
@@ -58,9 +60,6 @@ impl Desk for Memory {
     }
 
     fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<String> {
-        if let Some(action) = self.on_deliver.get(&file.job.index) {
-            action();
-        }
         self.delivered.lock().unwrap().insert(file.job.index, proof);
         Ok(format!("proof of {}", file.job.name))
     }
@@ -180,19 +179,25 @@ fn one_bad_file_fails_alone_and_the_others_proofs_verify() {
 }
 
 #[test]
-fn a_panic_fails_its_file_and_not_the_run() {
-    let mut desk = Memory { files: (1..=5).map(sample).collect(), ..Memory::default() };
-    desk.on_read.insert(1, || panic!("planted in read"));
-    desk.on_deliver.insert(3, || panic!("planted in write"));
-    run(&desk, &Settings::default(), &Stop::new());
-    let endings = desk.endings();
-    for job in [0, 2, 4] {
-        assert!(matches!(endings[&job], Ending::Proved(_)), "{:?}", endings[&job]);
-    }
-    for (job, stage) in [(1, "read"), (3, "write")] {
-        let e = error(&endings[&job]);
-        assert_eq!(e.fault(), Fault::Internal);
-        assert!(e.to_string().contains(&format!("panic in the {stage} stage: planted in {stage}")), "{e}");
+fn a_panic_in_any_stage_fails_its_file_and_not_the_run() {
+    for (check_witness, stages) in [(false, &Stage::ALL[..]), (true, &[Stage::Synthesis])] {
+        // A file for each stage, and one more before, between and after them.
+        let panics = stages.iter().enumerate().map(|(k, stage)| (2 * k + 1, *stage)).collect();
+        let files = (1..=2 * stages.len() as u64 + 1).map(sample).collect();
+        let desk = Memory { files, panics, ..Memory::default() };
+        run(&desk, &Settings { check_witness, ..Settings::default() }, &Stop::new());
+        let panics = desk.panics.clone();
+        for (job, ending) in desk.endings() {
+            let Some(stage) = panics.get(&job) else {
+                assert!(matches!(ending, Ending::Proved(_)), "file {job}: {ending:?}");
+                continue;
+            };
+            let (error, stage) = (error(&ending), stage.name());
+            assert_eq!(error.fault(), Fault::Internal);
+            let text = format!("panic in the {stage} stage: planted in {stage}");
+            assert!(error.to_string().contains(&text), "{error}");
+            assert!(error.to_string().starts_with(&format!("file {job}: ")), "{error}");
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::circuit::{PoRep, SealProof, Statement};
 use crate::error::{Error, Fault, Result};
 use crate::fail;
 use crate::groth16::Circuit;
+use crate::report::spans::Stage;
 use crate::report::units::duration;
 use crate::report::Timings;
 use crate::srs::Srs;
@@ -209,6 +210,11 @@ pub trait Desk: Sync {
     /// # Errors
     /// It cannot be read, or changed meanwhile.
     fn read(&self, job: &Job) -> Result<Vec<u8>>;
+
+    /// Hears that a stage begins a piece of work on a file, on the thread that does it.
+    fn begins(&self, stage: Stage, job: &Job) {
+        let _ = (stage, job);
+    }
 
     /// What to do about a file, by its bytes and their hash; `opened` tells what a proof type would be proved with now.
     ///

@@ -7,6 +7,7 @@ mod common;
 mod again;
 mod faults;
 mod folder;
+mod group;
 mod input;
 mod kills;
 mod memory;

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{contained, Numbers, Run};
+use super::{Numbers, Run};
 use crate::circuit::VanillaProofs;
 use crate::error::{Error, Result};
 use crate::pipeline::budget::Budget;
@@ -50,7 +50,7 @@ impl Run<'_> {
         let number = numbers.take();
         let checked = {
             let _working = self.work(Lane { stage: Stage::Synthesis, worker: number }, file, k);
-            contained(Stage::Synthesis, || {
+            self.contained(Stage::Synthesis, &file.job, || {
                 file.check_deadline("its witness was checked")?;
                 stages::witness_check(&file.opened.porep, compiled, &file.statement, vanilla, k, file.timings())
             })

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{contained, Proved, Ready, Report, Run};
+use super::{Proved, Ready, Report, Run};
 use crate::error::Result;
 use crate::pipeline::clock::Working;
 use crate::pipeline::device::Device;
@@ -34,7 +34,7 @@ impl Run<'_> {
             }
             let proved = {
                 let _working = self.work(lane, &file, partition);
-                contained(Stage::Device, || {
+                self.contained(Stage::Device, &file.job, || {
                     file.check_deadline("its device began")?;
                     let result = device.prove(&file, witness, &inputs)?;
                     Ok(Some(Proved { result, inputs }))

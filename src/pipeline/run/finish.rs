@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::Arc;
 
-use super::{contained, Proved, Report, Run};
+use super::{Proved, Report, Run};
 use crate::error::{Error, Result};
 use crate::groth16::{self, Blinding};
 use crate::pipeline::device::PartitionResult;
@@ -65,7 +65,7 @@ impl Run<'_> {
             return Finished::Ended(file, Ending::Unfinished);
         };
         let _working = self.recorder.begin(lane, Activity::Work { job: file.job.index, partition: None });
-        match contained(Stage::Assembly, || assemble_and_verify(&file, proofs)) {
+        match self.contained(Stage::Assembly, &file.job, || assemble_and_verify(&file, proofs)) {
             Ok(proof) => Finished::Verified(file, proof),
             Err(error) => {
                 let error = error.context(file.job.name.clone());
@@ -82,7 +82,7 @@ impl Run<'_> {
                 Finished::Verified(file, proof) => {
                     let working = self.recorder.begin(lane, Activity::Work { job: file.job.index, partition: None });
                     let bytes = proof.len() as u64;
-                    let deliver = || contained(Stage::Write, || self.desk.deliver(&file, proof));
+                    let deliver = || self.contained(Stage::Write, &file.job, || self.desk.deliver(&file, proof));
                     let ending = match file.timings().time(Phase::Write, bytes, deliver) {
                         Ok(place) => Ending::Proved(place),
                         Err(error) => Ending::Failed(error.context(file.job.name.clone())),

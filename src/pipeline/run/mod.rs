@@ -132,17 +132,23 @@ impl Run<'_> {
         let _waiting = self.recorder.begin(lane, Activity::AwaitsMemory);
         budget.reserve(bytes, keep, order, self.stop)
     }
-}
 
-/// Runs `work`; a panic in it is an error of this file and not the end of the run.
-fn contained<T>(stage: Stage, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        Err(Error::new(
-            Fault::Internal,
-            format!("panic in the {} stage: {}; please report this", stage.name(), text.unwrap_or("no message")),
-        ))
-    })
+    /// Runs `work` on a file; a panic in it is an error of this file and not the end of the run.
+    fn contained<T>(&self, stage: Stage, job: &Job, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let announced = || {
+            self.desk.begins(stage, job);
+            work()
+        };
+        catch_unwind(AssertUnwindSafe(announced)).unwrap_or_else(|panic| {
+            let text =
+                panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+            let message =
+                format!("panic in the {} stage: {}; please report this", stage.name(), text.unwrap_or("no message"));
+            let error = Error::new(Fault::Internal, message);
+            // What the later stages say gets the file's name from them; the first one names it itself.
+            Err(if stage == Stage::Read { error.context(job.name.clone()) } else { error })
+        })
+    }
 }
 
 /// The lowest free numbers, for tasks of a pool that want a lane of their own.

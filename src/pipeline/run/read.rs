@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::parameters::Shared;
-use super::{contained, Loaded, Report, Run};
+use super::{Loaded, Report, Run};
 use crate::c1::{self, content_hash};
 use crate::error::{Error, Fault, Result};
 use crate::fail;
@@ -68,7 +68,8 @@ impl Run<'_> {
             let read = {
                 let _working = self.recorder.begin(LANE, Activity::Work { job: job.index, partition: None });
                 let _counted = begun.clock.work();
-                contained(Stage::Read, || self.read_one(&job, parameters, &begun, &mut content, &memory))
+                let read = || self.read_one(&job, parameters, &begun, &mut content, &memory);
+                self.contained(Stage::Read, &job, read)
             };
             match read {
                 Ok(Read::Loaded(file, c1)) => {

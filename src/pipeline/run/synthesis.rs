@@ -6,7 +6,7 @@ use std::sync::Arc;
 use blstrs::Scalar as Fr;
 use rayon::Scope;
 
-use super::{contained, Held, Loaded, Numbers, Ready, Report, Run};
+use super::{Held, Loaded, Numbers, Ready, Report, Run};
 use crate::circuit::{Partition, VanillaProofs};
 use crate::error::Result;
 use crate::pipeline::budget::{Budget, Order, Reservation};
@@ -70,7 +70,7 @@ impl Run<'_> {
         };
         file.check_deadline("its circuit was built")?;
         let _working = self.work(LANE, file, partition);
-        let built = contained(Stage::Circuit, || self.build(file, vanilla, partition))?;
+        let built = self.contained(Stage::Circuit, &file.job, || self.build(file, vanilla, partition))?;
         Ok(Some((built, held)))
     }
 
@@ -117,7 +117,7 @@ impl Run<'_> {
             let number = numbers.take();
             let witness = {
                 let _working = self.work(Lane { stage: Stage::Synthesis, worker: number }, &file, partition);
-                contained(Stage::Synthesis, || {
+                self.contained(Stage::Synthesis, &file.job, || {
                     file.check_deadline("its synthesis began")?;
                     let Some((values, compiled)) = values.zip(file.compiled.as_ref()) else { return Ok(None) };
                     stages::synthesis(&compiled.generator, &values, partition, file.timings()).map(Some)
