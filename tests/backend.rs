@@ -84,6 +84,32 @@ fn sums_equal_reference(backend: &dyn Backend) {
     }
 }
 
+/// Sums at once, of which there are none, one, as many as are made together, and more: those of all kinds of scalars, in either order.
+fn sums_at_once_are_the_sums(backend: &dyn Backend) {
+    for n in LENGTHS {
+        let multiples: Vec<Fr> = (0..n).map(|i| Fr::from(i as u64 % 40 + 1)).collect();
+        let g1 = multiples.iter().map(|m| G1Affine::from(G1Projective::generator() * m).to_uncompressed());
+        let g2 = multiples.iter().map(|m| G2Affine::from(G2Projective::generator() * m).to_uncompressed());
+        let (g1, g2): (Vec<u8>, Vec<u8>) = (g1.flatten().collect(), g2.flatten().collect());
+        let (g1, g2) = (G1Bases::new(&g1).unwrap(), G2Bases::new(&g2).unwrap());
+        let mut patterns = scalar_patterns(n);
+        for _ in 0..2 {
+            patterns.reverse();
+            let log = |scalars: &[Fr]| -> Fr { multiples.iter().zip(scalars).map(|(m, s)| *m * s).sum() };
+            let logs: Vec<Fr> = patterns.iter().map(|(_, scalars)| log(scalars)).collect();
+            let runs: Vec<_> = patterns.iter().map(|(_, scalars)| [Scalars::Elements(scalars)]).collect();
+            let lists: Vec<&[Scalars<'_>]> = runs.iter().map(|runs| &runs[..]).collect();
+            for count in [0, 1, 2, 3, 4, 5, lists.len()] {
+                let what = format!("{}, {count} sums over {n} bases", backend.name());
+                let in_g1: Vec<_> = logs[..count].iter().map(|log| G1Projective::generator() * log).collect();
+                let in_g2: Vec<_> = logs[..count].iter().map(|log| G2Projective::generator() * log).collect();
+                assert_eq!(backend.sums_g1(g1, &lists[..count]).unwrap(), in_g1, "{what}");
+                assert_eq!(backend.sums_g2(g2, &lists[..count]).unwrap(), in_g2, "{what}");
+            }
+        }
+    }
+}
+
 /// A witness's variables, a few elements that happen to be bits among them, as scalars: all of them, or those selected; behind
 /// scalars that are elements.
 fn sums_of_variables_are_right(backend: &dyn Backend) {
@@ -113,6 +139,22 @@ fn sums_of_variables_are_right(backend: &dyn Backend) {
             let g2_sum = backend.sum_g2(G2Bases::new(&g2).unwrap(), &runs).unwrap();
             assert_eq!(g1_sum, G1Projective::generator() * log, "{}, {count} variables", backend.name());
             assert_eq!(g2_sum, G2Projective::generator() * log, "{}, {count} variables", backend.name());
+            // With another witness's, and with the same scalars in other runs, which have other blocks.
+            let others = words(&|i| bit(i, 2) & (1 - bit(i, 5)));
+            let others = Variables::new(count, (&others, &mask, &ranks), &elements, selected).unwrap();
+            let others = [Scalars::Elements(&head[..]), Scalars::Variables(others)];
+            let elements = [Scalars::Elements(&scalars)];
+            let lists = [&runs[..], &others[..], &elements[..]];
+            let sums = backend.sums_g1(G1Bases::new(&g1).unwrap(), &lists[..2]).unwrap();
+            let log_of_others: Fr = multiples.iter().zip(expand(&others)).map(|(m, s)| *m * s).sum();
+            assert_eq!(sums, [g1_sum, G1Projective::generator() * log_of_others], "{}, {count}", backend.name());
+            let sums = backend.sums_g1(G1Bases::new(&g1).unwrap(), &lists).unwrap();
+            assert_eq!(
+                sums,
+                [g1_sum, G1Projective::generator() * log_of_others, g1_sum],
+                "{}, {count}",
+                backend.name()
+            );
         }
     }
 }
@@ -216,6 +258,14 @@ fn long_g1_sums_are_right(backend: &dyn Backend) {
             "{name}"
         );
     }
+    // At once, and bits of which every set of sums has some.
+    let scalars: Vec<Vec<Fr>> =
+        (0..5).map(|k| (0..LONG).map(|i| Fr::from((i >> k & 1 ^ i / 7 & 1) as u64)).collect()).collect();
+    let runs: Vec<_> = scalars.iter().map(|scalars| [Scalars::Elements(scalars)]).collect();
+    let lists: Vec<&[Scalars<'_>]> = runs.iter().map(|runs| &runs[..]).collect();
+    let expected: Vec<_> =
+        scalars.iter().map(|scalars| G1Projective::generator() * repeated_log(DISTINCT, scalars)).collect();
+    assert_eq!(backend.sums_g1(bases, &lists).unwrap(), expected);
 }
 
 /// As for G1, but with the patterns alone that differ in how they are cut into tasks: G2 takes three times as long.
@@ -246,6 +296,13 @@ fn unequal_lengths_are_errors(backend: &dyn Backend) {
 fn cpu_sums() {
     sums_equal_reference(&CpuBackend::default());
     sums_equal_reference(&PortableCpu::default());
+}
+
+#[test]
+fn sums_at_once() {
+    sums_at_once_are_the_sums(&Reference);
+    sums_at_once_are_the_sums(&CpuBackend::default());
+    sums_at_once_are_the_sums(&PortableCpu::default());
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
@@ -28,6 +28,7 @@ use cuzk::pipeline::stop::Stop;
 use cuzk::report::spans::{Activity, Lane, Recorder, Snapshot, Span, Stage};
 use cuzk::report::Progress;
 use cuzk::srs::Lookup;
+use group::Group;
 
 /// Files by their content, and what became of them.
 #[derive(Default)]
@@ -235,6 +236,72 @@ fn a_panic_on_a_device_fails_its_file_and_the_device_takes_the_next() {
             "{message}"
         );
     }
+}
+
+/// A device that notes how many sums it is asked for at once, and refuses more than one the first time.
+#[derive(Default)]
+struct Notes {
+    asked: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Backend for Notes {
+    fn name(&self) -> String {
+        "notes".into()
+    }
+
+    fn quotient(&self, a: &dyn Rows, _: &dyn Rows) -> Result<Lent<Fr>> {
+        // The others are synthesized meanwhile.
+        std::thread::sleep(Duration::from_millis(500));
+        Ok(vec![Fr::default(); a.len().next_power_of_two() - 1].into())
+    }
+
+    fn sum_g1(&self, _: G1Bases<'_>, _: &[Scalars<'_>]) -> Result<G1Projective> {
+        Ok(G1Projective::identity())
+    }
+
+    fn sum_g2(&self, _: G2Bases<'_>, _: &[Scalars<'_>]) -> Result<G2Projective> {
+        Ok(G2Projective::identity())
+    }
+
+    fn sums_g1(&self, _: G1Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G1Projective>> {
+        let mut asked = self.asked.lock().unwrap();
+        asked.push(lists.len());
+        if lists.len() > 1 && asked.iter().filter(|n| **n > 1).count() == 1 {
+            return Err(Error::new(Fault::Device, "planted"));
+        }
+        Ok(vec![G1Projective::identity(); lists.len()])
+    }
+}
+
+#[test]
+fn partitions_that_wait_are_taken_together_and_each_fails_alone() {
+    let notes = Notes::default();
+    let asked = notes.asked.clone();
+    let device = Device::Backend { backend: Box::new(notes), threads: pool("notes", 1).unwrap() };
+    let most = device.together();
+    let desk = Memory { files: (1..=2 * most as u64 + 1).map(sample).collect(), ..Memory::default() };
+    let settings = Settings { devices: vec![device], in_flight: 3 * most, ..Settings::default() };
+    let snapshot = run(&desk, &settings, &Stop::new());
+    // What such a device makes is no proof: it is refused. That all were together refused is not told.
+    for (job, ending) in desk.endings() {
+        assert_eq!(error(&ending).fault(), Fault::Unverified, "file {job}: {ending:?}");
+    }
+    let together = |span: &Span| match span.activity {
+        Activity::Together { partitions } => Some(partitions),
+        _ => None,
+    };
+    let together: Vec<_> = snapshot.spans.iter().filter_map(together).collect();
+    // The first comes alone; how many wait behind it is the machine's affair.
+    assert!(together.len() >= 2 && together.iter().all(|n| (2..=most).contains(n)), "{together:?}");
+    assert_eq!(device_work(&snapshot).len(), 2 * most + 1);
+    let asked = asked.lock().unwrap().clone();
+    let expected: Vec<usize> = together.iter().copied().collect();
+    // The first that was refused is the first of three calls of its kind; the others are each three, of l, a and b.
+    let several: Vec<_> = asked.iter().copied().filter(|n| *n > 1).collect();
+    let calls: Vec<_> = expected.iter().enumerate().flat_map(|(k, n)| vec![*n; if k == 0 { 1 } else { 3 }]).collect();
+    assert_eq!(several, calls);
+    let alone = (2 * most + 1 - expected[1..].iter().sum::<usize>()) * 3;
+    assert_eq!(asked.iter().filter(|n| **n == 1).count(), alone, "{asked:?}");
 }
 
 #[test]

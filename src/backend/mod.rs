@@ -40,6 +40,23 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// As [`Backend::sum_g1`].
     fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G2Projective>;
+
+    /// Several sums over the same bases, one for each list of runs, in the lists' order. A device that can shares what they have
+    /// in common.
+    ///
+    /// # Errors
+    /// As [`Backend::sum_g1`]; then there is none of the sums.
+    fn sums_g1(&self, bases: G1Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G1Projective>> {
+        lists.iter().map(|scalars| self.sum_g1(bases, scalars)).collect()
+    }
+
+    /// The same in G2.
+    ///
+    /// # Errors
+    /// As [`Backend::sums_g1`].
+    fn sums_g2(&self, bases: G2Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G2Projective>> {
+        lists.iter().map(|scalars| self.sum_g2(bases, scalars)).collect()
+    }
 }
 
 fn check_lengths(bases: usize, scalars: &[Scalars<'_>]) -> Result<()> {

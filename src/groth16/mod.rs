@@ -15,8 +15,10 @@ pub use blinding::Blinding;
 pub use circuit::Circuit;
 pub use verify::{check_proofs, verify};
 
+use std::time::Instant;
+
 use bellperson::groth16::{Proof, VerifyingKey};
-use blstrs::{Bls12, G1Projective, G2Projective};
+use blstrs::{Bls12, G1Projective, G2Projective, Scalar as Fr};
 use group::{prime::PrimeCurveAffine, Curve};
 
 use crate::backend::{bases::G1Bases, scalars::Scalars, scalars::Variables, Backend};
@@ -37,6 +39,23 @@ pub struct Sums {
     pub b_g2: G2Projective,
 }
 
+/// The sums whose scalars are the witness itself: all but that of h.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WitnessSums {
+    pub l: G1Projective,
+    pub a: G1Projective,
+    pub b_g1: G1Projective,
+    pub b_g2: G2Projective,
+}
+
+impl WitnessSums {
+    /// All sums, with that of h.
+    pub fn with(self, h: G1Projective) -> Sums {
+        let Self { l, a, b_g1, b_g2 } = self;
+        Sums { h, l, a, b_g1, b_g2 }
+    }
+}
+
 /// Proves that `witness` satisfies `circuit`. For equal `blinding` the proof is bellperson's, byte for byte.
 ///
 /// # Errors
@@ -53,11 +72,10 @@ pub fn prove(
     Ok(timings.time(Phase::Assembly, 1, || assemble(srs.vk(), &sums, blinding)))
 }
 
-/// Quotient and sums for one witness, one after another, each in parallel by itself.
+/// Sums and quotient for one witness, one after another, each in parallel by itself.
 ///
 /// # Errors
-/// A witness of another circuit; parameters of another circuit (the query lengths differ); the backend's failures. A witness
-/// that does not satisfy the circuit is not noticed here: its proof does not verify.
+/// Those of [`sums_of_witnesses`] and [`sum_of_quotient`].
 pub fn sums(
     backend: &dyn Backend,
     srs: &Srs,
@@ -65,27 +83,92 @@ pub fn sums(
     witness: &CompactWitness,
     timings: &Timings,
 ) -> Result<Sums> {
+    let of_witness = sums_of_witnesses(backend, srs, circuit, &[(witness, timings)])?;
+    Ok(of_witness[0].with(sum_of_quotient(backend, srs, circuit, witness, timings)?))
+}
+
+/// The sums of several witnesses of one circuit, each query's together, so that its bases are gone through once. Each witness's
+/// timings get an equal part of the time.
+///
+/// # Errors
+/// A witness of another circuit; parameters of another circuit (the query lengths differ); the backend's failures. A witness
+/// that does not satisfy the circuit is not noticed here: its proof does not verify.
+pub fn sums_of_witnesses(
+    backend: &dyn Backend,
+    srs: &Srs,
+    circuit: &Circuit,
+    witnesses: &[(&CompactWitness, &Timings)],
+) -> Result<Vec<WitnessSums>> {
+    check_shape(srs, circuit)?;
+    for (witness, _) in witnesses {
+        let (got, expected) = (witness.inputs().len(), circuit.inputs());
+        if got != expected {
+            fail!(Fault::Internal, "a witness with {got} inputs, of a circuit with {expected}");
+        }
+    }
+    let densities = circuit.densities();
+    let b_inputs: Vec<_> = witnesses.iter().map(|(w, _)| densities.b_input.selected(w.inputs())).collect();
+    let scalars = witnesses.iter().zip(&b_inputs).map(|((w, _), inputs)| WitnessScalars::new(w, inputs, densities));
+    let scalars = scalars.collect::<Result<Vec<_>>>()?;
+    let sums_g1 = |phase, bases: G1Bases<'_>, lists: &[&[Scalars<'_>]]| {
+        timed(phase, bases.len(), witnesses, || backend.sums_g1(bases, lists))
+    };
+    let l = sums_g1(Phase::SumL, srs.l(), &scalars.iter().map(|of| &of.l[..]).collect::<Vec<_>>())?;
+    let a = sums_g1(Phase::SumA, srs.a(), &scalars.iter().map(|of| &of.a[..]).collect::<Vec<_>>())?;
+    let b: Vec<_> = scalars.iter().map(|of| &of.b[..]).collect();
+    let b_g1 = sums_g1(Phase::SumBG1, srs.b_g1(), &b)?;
+    let bases = srs.b_g2();
+    let b_g2 = timed(Phase::SumBG2, bases.len(), witnesses, || backend.sums_g2(bases, &b))?;
+    let of_witness = |k: usize| WitnessSums { l: l[k], a: a[k], b_g1: b_g1[k], b_g2: b_g2[k] };
+    Ok((0..witnesses.len()).map(of_witness).collect())
+}
+
+/// The sum over the h query: of the quotient that a witness makes.
+///
+/// # Errors
+/// As [`sums_of_witnesses`].
+pub fn sum_of_quotient(
+    backend: &dyn Backend,
+    srs: &Srs,
+    circuit: &Circuit,
+    witness: &CompactWitness,
+    timings: &Timings,
+) -> Result<G1Projective> {
     check_shape(srs, circuit)?;
     let rows = circuit.rows() as u64;
     let [a, b] = timings.time(Phase::Evaluation, rows, || circuit.constraints().evaluate(witness))?;
     let h = timings.time(Phase::Quotient, rows, || backend.quotient(&a, &b))?;
     drop((a, b));
-    let sum_g1 = |phase, bases: G1Bases<'_>, scalars: &[Scalars<'_>]| {
-        timings.time(phase, bases.len() as u64, || backend.sum_g1(bases, scalars))
-    };
-    let sum_h = sum_g1(Phase::SumH, srs.h(), &[Scalars::Elements(&h)])?;
-    drop(h);
-    let sum_l = sum_g1(Phase::SumL, srs.l(), &[variables(witness, None)?])?;
-    let Densities { a_aux, b_input, b_aux } = circuit.densities();
-    let a_scalars = [Scalars::Elements(witness.inputs()), variables(witness, Some(a_aux))?];
-    let sum_a = sum_g1(Phase::SumA, srs.a(), &a_scalars)?;
-    let mut b_inputs = Vec::new();
-    b_input.select_onto(witness.inputs(), &mut b_inputs);
-    let b_scalars = [Scalars::Elements(&b_inputs), variables(witness, Some(b_aux))?];
-    let sum_b_g1 = sum_g1(Phase::SumBG1, srs.b_g1(), &b_scalars)?;
-    let b_g2 = srs.b_g2();
-    let sum_b_g2 = timings.time(Phase::SumBG2, b_g2.len() as u64, || backend.sum_g2(b_g2, &b_scalars))?;
-    Ok(Sums { h: sum_h, l: sum_l, a: sum_a, b_g1: sum_b_g1, b_g2: sum_b_g2 })
+    let bases = srs.h();
+    timings.time(Phase::SumH, bases.len() as u64, || backend.sum_g1(bases, &[Scalars::Elements(&h)]))
+}
+
+/// A witness as the scalars of its sums.
+struct WitnessScalars<'a> {
+    l: [Scalars<'a>; 1],
+    a: [Scalars<'a>; 2],
+    b: [Scalars<'a>; 2],
+}
+
+impl<'a> WitnessScalars<'a> {
+    /// `b_inputs` are the inputs that occur in B.
+    fn new(witness: &'a CompactWitness, b_inputs: &'a [Fr], densities: &'a Densities) -> Result<Self> {
+        let Densities { a_aux, b_aux, .. } = densities;
+        Ok(Self {
+            l: [variables(witness, None)?],
+            a: [Scalars::Elements(witness.inputs()), variables(witness, Some(a_aux))?],
+            b: [Scalars::Elements(b_inputs), variables(witness, Some(b_aux))?],
+        })
+    }
+}
+
+/// Times work on several witnesses at once: an equal part for each.
+fn timed<T>(phase: Phase, items: usize, of: &[(&CompactWitness, &Timings)], work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = work();
+    let part = start.elapsed() / of.len().max(1) as u32;
+    of.iter().for_each(|(_, timings)| timings.add(phase, part, items as u64));
+    result
 }
 
 /// The aux variables as scalars: all, or those of a density.

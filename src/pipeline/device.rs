@@ -11,7 +11,7 @@ use crate::backend::cpu::CpuBackend;
 use crate::backend::Backend;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
-use crate::groth16::{self, simulate::simulate, simulate::Trapdoor, Blinding, Circuit, Sums};
+use crate::groth16::{self, simulate::simulate, simulate::Trapdoor, Blinding, Circuit, Sums, WitnessSums};
 use crate::srs::{generate::ToxicWaste, Origin, Srs};
 use crate::witness::CompactWitness;
 
@@ -23,6 +23,10 @@ const SUM_THREAD_BYTES: u64 = 12 << 20;
 
 /// Memory of a row's values of A and B in compact form. Two bytes, and what is wide in a PoRep circuit: 370 MB of 130 million rows.
 pub(super) const ROW_BYTES: u64 = 3;
+
+/// Most partitions whose sums over the witness are made together. Eight of 2 KiB take 0.22 s less each than they take alone, of 3.58 s (two
+/// cores of a Sapphire Rapids).
+pub const TOGETHER: usize = 8;
 
 /// A device of the pipeline; each has one worker.
 pub enum Device {
@@ -78,16 +82,50 @@ impl Device {
         }
     }
 
-    /// Proves one partition of `file`: `inputs` are its public inputs without ONE.
+    /// Most partitions that it takes together where they wait.
+    pub fn together(&self) -> usize {
+        match self {
+            Self::Backend { .. } => TOGETHER,
+            Self::Simulator { .. } => 1,
+        }
+    }
+
+    /// What several partitions of one circuit have in common: their sums that need no quotient, in one pass over the parameters.
+    /// None where it computes none.
+    ///
+    /// # Errors
+    /// The backend's failures; parameters of another circuit.
+    pub fn prove_together(&self, partitions: &[(&File, &CompactWitness)]) -> Result<Option<Vec<WitnessSums>>> {
+        let Some((first, _)) = partitions.first() else { return Ok(None) };
+        let (Self::Backend { backend, threads }, Some(compiled)) = (self, &first.compiled) else { return Ok(None) };
+        let witnesses: Vec<_> = partitions.iter().map(|(file, witness)| (*witness, file.timings())).collect();
+        let (srs, circuit) = (&first.opened.srs, &compiled.circuit);
+        threads.install(|| groth16::sums_of_witnesses(backend.as_ref(), srs, circuit, &witnesses)).map(Some)
+    }
+
+    /// Proves one partition of `file`: `inputs` are its public inputs without ONE, `sums` are of its witness, where they are known.
     ///
     /// # Errors
     /// The backend's failures; parameters of another circuit; parameters that are not development ones, for the simulator.
-    pub fn prove(&self, file: &File, witness: Option<CompactWitness>, inputs: &[Fr]) -> Result<PartitionResult> {
+    pub fn prove(
+        &self,
+        file: &File,
+        witness: Option<CompactWitness>,
+        inputs: &[Fr],
+        sums: Option<WitnessSums>,
+    ) -> Result<PartitionResult> {
         let (srs, timings) = (&file.opened.srs, file.timings());
         match (self, &file.compiled, witness) {
-            (Self::Backend { backend, threads }, Some(compiled), Some(witness)) => threads
-                .install(|| groth16::sums(backend.as_ref(), srs, &compiled.circuit, &witness, timings))
-                .map(|sums| PartitionResult::Sums(Box::new(sums))),
+            (Self::Backend { backend, threads }, Some(compiled), Some(witness)) => {
+                let (backend, circuit) = (backend.as_ref(), &compiled.circuit);
+                let prove = || match sums {
+                    Some(sums) => {
+                        groth16::sum_of_quotient(backend, srs, circuit, &witness, timings).map(|h| sums.with(h))
+                    }
+                    None => groth16::sums(backend, srs, circuit, &witness, timings),
+                };
+                threads.install(prove).map(|sums| PartitionResult::Sums(Box::new(sums)))
+            }
             (Self::Backend { .. }, ..) => fail!(Fault::Internal, "no witness for a device that needs one"),
             (Self::Simulator { delay, .. }, ..) => {
                 std::thread::sleep(*delay);

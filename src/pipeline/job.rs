@@ -107,6 +107,11 @@ impl File {
         self.compiled.as_ref().map_or(0, |compiled| compiled.check_bytes())
     }
 
+    /// Do both have the same circuit and parameters, opened once?
+    pub(super) fn has_circuit_of(&self, other: &File) -> bool {
+        Arc::ptr_eq(&self.opened, &other.opened)
+    }
+
     pub(super) fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }

@@ -95,11 +95,11 @@ impl Usages {
                 Activity::AwaitsInput => usage.awaits_input += wall,
                 Activity::AwaitsMemory => usage.awaits_memory += wall,
                 Activity::AwaitsOutput => usage.awaits_output += wall,
-                Activity::Work { .. } => {
+                Activity::Work { .. } | Activity::Together { .. } => {
                     // Where pieces of one lane overlap, the time counts once.
                     let counted = usage.last.unwrap_or_default().max(span.start);
                     usage.busy += span.end.saturating_sub(counted);
-                    usage.pieces += 1;
+                    usage.pieces += usize::from(matches!(span.activity, Activity::Work { .. }));
                     usage.first = usage.first.or(Some(span.start));
                     usage.last = usage.last.max(Some(span.end));
                 }
@@ -197,6 +197,15 @@ mod tests {
         assert_eq!(synthesis.busy, seconds(9.0));
         assert_eq!((synthesis.awaits_memory, synthesis.awaits_output), (seconds(2.0), seconds(2.0)));
         assert!(usages.stages().iter().all(|(stage, _)| *stage != Stage::Circuit));
+    }
+
+    #[test]
+    fn work_on_several_at_once_is_work_and_no_piece() {
+        let mut snapshot = two_files();
+        snapshot.spans.push(span(Stage::Device, Activity::Together { partitions: 2 }, 2.0, 4.0));
+        let device = Usages::new(&snapshot).stage(Stage::Device);
+        assert_eq!((device.pieces, device.busy, device.first), (4, seconds(17.0), Some(seconds(2.0))));
+        assert_eq!(snapshot.device_partitions().len(), 4);
     }
 
     #[test]

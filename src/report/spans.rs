@@ -55,6 +55,8 @@ pub struct Lane {
 pub enum Activity {
     /// Works on a file, or one partition of it.
     Work { job: usize, partition: Option<usize> },
+    /// Works on so many partitions at once, before each of them has its turn.
+    Together { partitions: usize },
     /// Has nothing to work on yet.
     AwaitsInput,
     /// Has work, but not the memory for it.

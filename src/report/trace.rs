@@ -49,6 +49,7 @@ fn event(span: &Span, names: &Names) -> Value {
             let args = json!({"file": file, "place": job + 1, "partition": partition});
             (work_name(file, partition), "work", args)
         }
+        Activity::Together { partitions } => (together_name(partitions), "work", json!({"partitions": partitions})),
         Activity::AwaitsInput => ("awaits input".to_owned(), "wait", json!({})),
         Activity::AwaitsMemory => ("awaits memory".to_owned(), "wait", json!({})),
         Activity::AwaitsOutput => ("awaits output".to_owned(), "wait", json!({})),
@@ -63,6 +64,11 @@ fn event(span: &Span, names: &Names) -> Value {
         "dur": micros(span.end.saturating_sub(span.start)),
         "args": args,
     })
+}
+
+/// Work on several partitions at once.
+pub(super) fn together_name(partitions: usize) -> String {
+    format!("{partitions} partitions together")
 }
 
 /// The file, with the partition (counted from 0, as everywhere) where the work is on one.
@@ -80,7 +86,7 @@ fn micros(d: std::time::Duration) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::{many_files, two_files};
+    use crate::report::samples::{many_files, span, two_files};
     use crate::report::spans::Stage;
 
     fn events(snapshot: &Snapshot) -> Vec<Value> {
@@ -101,6 +107,7 @@ mod tests {
     #[test]
     fn lanes_are_named_threads_and_spans_complete_events() {
         let mut snapshot = two_files();
+        snapshot.spans.push(span(Stage::Device, Activity::Together { partitions: 3 }, 19.0, 20.0));
         let device = Lane { stage: Stage::Device, worker: 1 };
         snapshot.running.push((device, Activity::AwaitsInput, std::time::Duration::from_secs(5)));
         let events = events(&snapshot);
@@ -110,6 +117,8 @@ mod tests {
         };
         let spans = complete(&events);
         assert_eq!(spans.len(), snapshot.spans.len() + 1);
+        let together = spans.iter().find(|e| e["name"] == "3 partitions together").unwrap();
+        assert_eq!((&together["args"], &together["cat"]), (&json!({"partitions": 3}), &json!("work")));
         let expected = json!({
             "ph": "X", "pid": 1, "tid": named("device 0"), "name": "b.json partition 1", "cat": "work",
             "ts": 16e6, "dur": 3e6, "args": {"file": "b.json", "place": 2, "partition": 1},

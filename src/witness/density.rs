@@ -71,12 +71,12 @@ impl Density {
         self.ones
     }
 
-    /// Appends the values whose bit is set, in order.
+    /// The values whose bit is set, in order.
     ///
     /// # Panics
     /// When `values` is shorter than the last set bit requires.
-    pub fn select_onto<T: Copy>(&self, values: &[T], selected: &mut Vec<T>) {
-        selected.reserve_exact(self.ones);
+    pub fn selected<T: Copy>(&self, values: &[T]) -> Vec<T> {
+        let mut selected = Vec::with_capacity(self.ones);
         for (w, word) in self.words.iter().enumerate() {
             let mut rest = *word;
             while rest != 0 {
@@ -84,6 +84,7 @@ impl Density {
                 rest &= rest - 1;
             }
         }
+        selected
     }
 }
 
@@ -98,9 +99,7 @@ mod tests {
             let mut density = Density::default();
             values.iter().for_each(|i| density.push(i % 3 == 0));
             let expected: Vec<usize> = values.iter().copied().filter(|i| i % 3 == 0).collect();
-            let mut selected = Vec::new();
-            density.select_onto(&values, &mut selected);
-            assert_eq!(selected, expected);
+            assert_eq!(density.selected(&values), expected);
             assert_eq!((density.count_ones(), density.len()), (expected.len(), len));
             let mut words = density.words.clone();
             assert_eq!(Density::from_words(words.clone(), len), density);

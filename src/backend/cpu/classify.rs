@@ -1,5 +1,7 @@
 //! Scalars told apart by what they cost: zeros nothing, ones an addition, the others a place in every window's buckets.
 
+use std::ops::Range;
+
 use blstrs::Scalar as Fr;
 use ff::Field;
 use rayon::prelude::*;
@@ -13,10 +15,6 @@ const TASK: usize = 1 << 14;
 
 /// Consecutive scalars of a sum.
 pub struct Block<'a> {
-    /// Number of scalars before this block.
-    pub first: usize,
-    /// Number of scalars.
-    pub len: usize,
     pub classes: Classes,
     /// What [`Classes::places`] are places in.
     pub elements: &'a [Fr],
@@ -70,31 +68,65 @@ pub fn count_full(runs: &[Scalars<'_>]) -> usize {
     runs.iter().map(count).sum()
 }
 
-/// Calls `visit` with one block after another, each classified in parallel.
-pub fn for_each_block<'a>(runs: &[Scalars<'a>], mut visit: impl FnMut(Block<'a>)) {
+/// Scalars that make up a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Number of scalars before it.
+    pub first: usize,
+    /// Number of scalars.
+    pub len: usize,
+    /// Which run they are in.
+    run: usize,
+    /// Which of its elements, or of its words of variables.
+    range: Range<usize>,
+}
+
+/// The blocks of a list of runs, in order.
+pub fn extents(runs: &[Scalars<'_>]) -> Vec<Extent> {
+    let mut extents = Vec::new();
     let mut first = 0;
-    let mut next = |len: usize, classes: Classes, elements: &'a [Fr]| {
-        visit(Block { first, len, classes, elements });
-        first += len;
-    };
-    for run in runs {
-        match run {
+    for (run, scalars) in runs.iter().enumerate() {
+        let (units, step) = match scalars {
+            Scalars::Elements(elements) => (elements.len(), BLOCK),
+            Scalars::Variables(variables) => (variables.words(), BLOCK / 64),
+        };
+        let end = first + scalars.len();
+        for start in (0..units).step_by(step) {
+            let range = start..units.min(start + step);
+            let len = match scalars {
+                Scalars::Elements(_) => range.len(),
+                // The last word may say that variables past the end are selected.
+                Scalars::Variables(variables) => count_selected(variables, range.clone()).min(end - first),
+            };
+            extents.push(Extent { first, len, run, range });
+            first += len;
+        }
+    }
+    extents
+}
+
+impl<'a> Block<'a> {
+    /// Classifies the scalars of one of these runs' [`extents`], in parallel.
+    ///
+    /// # Panics
+    /// May panic for an extent of other runs.
+    pub fn new(runs: &[Scalars<'a>], extent: &Extent) -> Self {
+        match runs[extent.run] {
             Scalars::Elements(elements) => {
-                elements.chunks(BLOCK).for_each(|block| next(block.len(), of_elements(block), block));
+                let elements = &elements[extent.range.clone()];
+                Self { classes: of_elements(elements), elements }
             }
             Scalars::Variables(variables) => {
-                let mut left = variables.len();
-                for start in (0..variables.words()).step_by(BLOCK / 64) {
-                    let words = start..variables.words().min(start + BLOCK / 64);
-                    let (len, classes) = of_variables(variables, words);
-                    // The last word may say that variables past the end are selected.
-                    let len = len.min(left);
-                    left -= len;
-                    next(len, classes, variables.elements());
-                }
+                let classes = of_variables(&variables, extent.range.clone());
+                Self { classes, elements: variables.elements() }
             }
         }
     }
+}
+
+fn count_selected(variables: &Variables<'_>, words: Range<usize>) -> usize {
+    let selected = |w| variables.word(w).selected.count_ones() as usize;
+    words.into_par_iter().with_min_len(TASK / 64).map(selected).sum()
 }
 
 fn of_elements(elements: &[Fr]) -> Classes {
@@ -109,11 +141,10 @@ fn of_elements(elements: &[Fr]) -> Classes {
     Classes::concat(parts.collect())
 }
 
-/// The classes of some words' scalars, and how many those are.
-fn of_variables(variables: &Variables<'_>, words: std::ops::Range<usize>) -> (usize, Classes) {
+/// The classes of some words' scalars.
+fn of_variables(variables: &Variables<'_>, words: Range<usize>) -> Classes {
     let tasks: Vec<_> = words.clone().step_by(TASK / 64).map(|w| w..words.end.min(w + TASK / 64)).collect();
-    let selected =
-        |task: &std::ops::Range<usize>| -> u32 { task.clone().map(|w| variables.word(w).selected.count_ones()).sum() };
+    let selected = |task: &Range<usize>| -> u32 { task.clone().map(|w| variables.word(w).selected.count_ones()).sum() };
     let mut total = 0;
     let starts: Vec<u32> = tasks
         .iter()
@@ -134,8 +165,7 @@ fn of_variables(variables: &Variables<'_>, words: std::ops::Range<usize>) -> (us
         }
         classes
     });
-    let classes = Classes::concat(parts.collect());
-    (total as usize, classes)
+    Classes::concat(parts.collect())
 }
 
 #[cfg(test)]
@@ -146,15 +176,16 @@ mod tests {
     /// The value of every scalar as the blocks have it.
     fn from_blocks(runs: &[Scalars<'_>]) -> Vec<Fr> {
         let mut values = Vec::new();
-        for_each_block(runs, |block| {
-            assert_eq!(block.first, values.len());
-            let mut of_block = vec![Fr::ZERO; block.len];
+        for extent in extents(runs) {
+            let block = Block::new(runs, &extent);
+            assert_eq!(extent.first, values.len());
+            let mut of_block = vec![Fr::ZERO; extent.len];
             block.classes.ones.iter().for_each(|i| of_block[*i as usize] += Fr::ONE);
             for (i, place) in block.classes.full.iter().zip(&block.classes.places) {
                 of_block[*i as usize] += block.elements[*place as usize];
             }
             values.extend(of_block);
-        });
+        }
         values
     }
 

@@ -21,7 +21,7 @@ use super::scalars::Scalars;
 use super::{check_lengths, Backend, Rows};
 use crate::error::Result;
 use curve::{G1, G2};
-use msm::{msm, Portable};
+use msm::{sums, Portable};
 use quotient::Operands;
 
 /// Proves on the host's cores, with the widest arithmetic this processor has. Between two partitions it keeps its memory.
@@ -60,21 +60,29 @@ impl Backend for CpuBackend {
     }
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {
-        check_lengths(bases.len(), scalars)?;
-        #[cfg(target_arch = "x86_64")]
-        if has_lanes() {
-            return Ok(msm::<ifma::G1Lanes, G1_BYTES>(bases, scalars, &self.memory));
-        }
-        Ok(msm::<Portable<G1>, G1_BYTES>(bases, scalars, &self.memory))
+        self.sums_g1(bases, &[scalars]).map(|sums| sums[0])
     }
 
     fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G2Projective> {
-        check_lengths(bases.len(), scalars)?;
+        self.sums_g2(bases, &[scalars]).map(|sums| sums[0])
+    }
+
+    fn sums_g1(&self, bases: G1Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G1Projective>> {
+        lists.iter().try_for_each(|scalars| check_lengths(bases.len(), scalars))?;
         #[cfg(target_arch = "x86_64")]
         if has_lanes() {
-            return Ok(msm::<ifma::G2Lanes, G2_BYTES>(bases, scalars, &self.memory));
+            return Ok(sums::<ifma::G1Lanes, G1_BYTES>(bases, lists, &self.memory));
         }
-        Ok(msm::<Portable<G2>, G2_BYTES>(bases, scalars, &self.memory))
+        Ok(sums::<Portable<G1>, G1_BYTES>(bases, lists, &self.memory))
+    }
+
+    fn sums_g2(&self, bases: G2Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G2Projective>> {
+        lists.iter().try_for_each(|scalars| check_lengths(bases.len(), scalars))?;
+        #[cfg(target_arch = "x86_64")]
+        if has_lanes() {
+            return Ok(sums::<ifma::G2Lanes, G2_BYTES>(bases, lists, &self.memory));
+        }
+        Ok(sums::<Portable<G2>, G2_BYTES>(bases, lists, &self.memory))
     }
 }
 
@@ -88,12 +96,20 @@ impl Backend for PortableCpu {
     }
 
     fn sum_g1(&self, bases: G1Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G1Projective> {
-        check_lengths(bases.len(), scalars)?;
-        Ok(msm::<Portable<G1>, G1_BYTES>(bases, scalars, &self.memory))
+        self.sums_g1(bases, &[scalars]).map(|sums| sums[0])
     }
 
     fn sum_g2(&self, bases: G2Bases<'_>, scalars: &[Scalars<'_>]) -> Result<G2Projective> {
-        check_lengths(bases.len(), scalars)?;
-        Ok(msm::<Portable<G2>, G2_BYTES>(bases, scalars, &self.memory))
+        self.sums_g2(bases, &[scalars]).map(|sums| sums[0])
+    }
+
+    fn sums_g1(&self, bases: G1Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G1Projective>> {
+        lists.iter().try_for_each(|scalars| check_lengths(bases.len(), scalars))?;
+        Ok(sums::<Portable<G1>, G1_BYTES>(bases, lists, &self.memory))
+    }
+
+    fn sums_g2(&self, bases: G2Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G2Projective>> {
+        lists.iter().try_for_each(|scalars| check_lengths(bases.len(), scalars))?;
+        Ok(sums::<Portable<G2>, G2_BYTES>(bases, lists, &self.memory))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Proved, Ready, Report, Run};
 use crate::error::Result;
+use crate::groth16::WitnessSums;
 use crate::pipeline::clock::Working;
 use crate::pipeline::device::Device;
 use crate::pipeline::job::File;
@@ -19,29 +20,71 @@ impl Run<'_> {
         report: SyncSender<Report>,
     ) {
         let lane = Lane { stage: Stage::Device, worker };
+        // One that did not go with those before it.
+        let mut next = None;
         loop {
-            let next = {
-                let _waiting = self.recorder.begin(lane, Activity::AwaitsInput);
-                queue.lock().unwrap_or_else(PoisonError::into_inner).recv()
-            };
-            let Ok(Ready { file, partition, inputs, witness, held: _held }) = next else {
+            let partitions = self.take_waiting(lane, device, queue, &mut next);
+            if partitions.is_empty() {
                 return;
-            };
-            self.recorder.dequeue(Stage::Device);
-            if self.is_over(&file) {
-                self.report(&report, &file, partition, Ok(None));
-                continue;
             }
-            let proved = {
-                let _working = self.work(lane, &file, partition);
-                self.contained(Stage::Device, &file.job, || {
-                    file.check_deadline("its device began")?;
-                    let result = device.prove(&file, witness, &inputs)?;
-                    Ok(Some(Proved { result, inputs }))
-                })
-            };
-            self.report(&report, &file, partition, proved);
+            let sums = self.sum_together(lane, device, &partitions);
+            for (k, Ready { file, partition, inputs, witness, held: _held }) in partitions.into_iter().enumerate() {
+                if self.is_over(&file) {
+                    self.report(&report, &file, partition, Ok(None));
+                    continue;
+                }
+                let proved = {
+                    let _working = self.work(lane, &file, partition);
+                    self.contained(Stage::Device, &file.job, || {
+                        file.check_deadline("its device began")?;
+                        let result = device.prove(&file, witness, &inputs, sums.get(k).copied())?;
+                        Ok(Some(Proved { result, inputs }))
+                    })
+                };
+                self.report(&report, &file, partition, proved);
+            }
         }
+    }
+
+    /// Waits for a partition, and takes those of the same circuit that wait behind it, as many as the device takes together; where
+    /// there are several devices, none that another one could take. None when there are no more.
+    fn take_waiting(
+        &self,
+        lane: Lane,
+        device: &Device,
+        queue: &Mutex<Receiver<Ready>>,
+        next: &mut Option<Ready>,
+    ) -> Vec<Ready> {
+        let most = if self.devices.len() == 1 { device.together() } else { 1 };
+        let mut taken: Vec<Ready> = next.take().into_iter().collect();
+        let _waiting = self.recorder.begin(lane, Activity::AwaitsInput);
+        let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        while taken.len() < most {
+            let waiting = if taken.is_empty() { queue.recv().ok() } else { queue.try_recv().ok() };
+            let Some(ready) = waiting else { break };
+            self.recorder.dequeue(Stage::Device);
+            if taken.first().is_some_and(|first| !first.file.has_circuit_of(&ready.file)) {
+                *next = Some(ready);
+                break;
+            }
+            taken.push(ready);
+        }
+        taken
+    }
+
+    /// The sums that partitions have in common, in their order; none where they are better made one by one: of a single one, where
+    /// one is not to be worked on any more, and where it fails together, so that each fails or does not by itself.
+    fn sum_together(&self, lane: Lane, device: &Device, partitions: &[Ready]) -> Vec<WitnessSums> {
+        let worth = |ready: &Ready| !self.is_over(&ready.file) && ready.file.check_deadline("its sums began").is_ok();
+        let witnesses: Option<Vec<_>> =
+            partitions.iter().map(|ready| Some((&*ready.file, ready.witness.as_ref()?))).collect();
+        let Some(witnesses) = witnesses.filter(|all| all.len() > 1 && partitions.iter().all(worth)) else {
+            return Vec::new();
+        };
+        let _shown = self.recorder.begin(lane, Activity::Together { partitions: partitions.len() });
+        let _counted: Vec<_> = partitions.iter().map(|ready| ready.file.begun.clock.work()).collect();
+        let sums = self.contained(Stage::Device, &partitions[0].file.job, || device.prove_together(&witnesses));
+        sums.ok().flatten().unwrap_or_default()
     }
 
     /// Begins work on a partition: it is shown, and counts against the file's deadline.

@@ -66,7 +66,13 @@ impl State {
                 events.push(Event::Started(format!("{name}: started")));
             }
         }
-        events.extend(news.spans.iter().filter_map(|span| self.partition(span)).map(Event::Partition));
+        for span in &news.spans {
+            match span.activity {
+                // Part of these partitions' time on the device, and no partition's end.
+                Activity::Together { .. } => self.on_device.0 += span.end.saturating_sub(span.start),
+                _ => events.extend(self.partition(span).map(Event::Partition)),
+            }
+        }
         events.extend(news.files.iter().map(|file| self.ended(file)));
         (self.now, self.queues, self.running) = (news.now, news.queues, news.running);
         self.running.sort_by_key(|(lane, ..)| *lane);
@@ -189,6 +195,10 @@ impl State {
         for (_, activity, since) in lanes {
             match activity {
                 Activity::Work { job, partition } => doing.push(self.work(*job, *partition, *since)),
+                Activity::Together { partitions } => {
+                    let wall = seconds(self.now.saturating_sub(*since));
+                    doing.push(format!("{partitions} partitions together ({wall})"));
+                }
                 Activity::AwaitsMemory => memory += 1,
                 Activity::AwaitsOutput => output += 1,
                 Activity::AwaitsInput => {}

@@ -13,6 +13,7 @@ const DEGREES: f64 = 4.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Paint {
     Job(usize),
+    Together,
     AwaitsInput,
     AwaitsMemory,
     AwaitsOutput,
@@ -22,6 +23,7 @@ impl Paint {
     fn of(activity: Activity) -> Self {
         match activity {
             Activity::Work { job, .. } => Paint::Job(job),
+            Activity::Together { .. } => Paint::Together,
             Activity::AwaitsInput => Paint::AwaitsInput,
             Activity::AwaitsMemory => Paint::AwaitsMemory,
             Activity::AwaitsOutput => Paint::AwaitsOutput,

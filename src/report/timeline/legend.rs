@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{colour, WIDTH};
+use super::{colour, TOGETHER, WIDTH};
 use crate::report::spans::{Activity, Outcome, Snapshot};
 use crate::report::text::{shortened, xml};
 
@@ -16,6 +16,7 @@ const NAME: usize = 36;
 
 /// The legend from `top` on, and where it ends.
 pub fn legend(snapshot: &Snapshot, top: f64) -> (String, f64) {
+    let together = snapshot.all_spans().any(|span| matches!(span.activity, Activity::Together { .. }));
     // Waits that are too short to be seen need no explanation.
     let seen =
         |wait: Activity| snapshot.all_spans().any(|s| s.activity == wait && s.end - s.start >= snapshot.now / 1000);
@@ -27,7 +28,9 @@ pub fn legend(snapshot: &Snapshot, top: f64) -> (String, f64) {
     let column = (WIDTH - LEFT) / FILES_PER_LINE as f64;
     let at = |i: usize, y: f64| (LEFT + (i % FILES_PER_LINE) as f64 * column, y + (i / FILES_PER_LINE) as f64 * LINE);
     let mut text = String::new();
-    for (i, (_, fill, height, meaning)) in waits.into_iter().filter(|(wait, ..)| seen(*wait)).enumerate() {
+    let waits = waits.into_iter().filter(|(wait, ..)| seen(*wait)).map(|(_, fill, height, text)| (fill, height, text));
+    let kinds = waits.chain(together.then_some((TOGETHER, 14.0, "several partitions together")));
+    for (i, (fill, height, meaning)) in kinds.enumerate() {
         text += &entry(at(i, top), fill, height, meaning);
     }
     let files = files(snapshot);

@@ -11,7 +11,7 @@ use super::axis;
 use super::lanes::{Usage, Usages};
 use super::spans::{Activity, Lane, Names, Outcome, Snapshot, Span, Stage};
 use super::text::{percent, shortened, xml};
-use super::trace::{lane_name, work_name};
+use super::trace::{lane_name, together_name, work_name};
 use super::units::{count, duration};
 
 /// Sizes in pixels.
@@ -40,6 +40,9 @@ const COLOURS: [(&str, bool); 9] = [
     ("#aa4499", true),
     ("#999933", false),
 ];
+
+/// Colour of work on several partitions at once: of no file.
+const TOGETHER: &str = "#5a5a5a";
 
 fn colour(job: usize) -> (&'static str, bool) {
     COLOURS[job % COLOURS.len()]
@@ -157,6 +160,7 @@ impl Picture<'_> {
     fn bar(&self, bar: &Bar, (y, height): (f64, f64)) -> String {
         let fill = match bar.paint {
             Paint::Job(job) => colour(job).0,
+            Paint::Together => TOGETHER,
             // Hatches need room to be seen.
             Paint::AwaitsMemory if bar.width < HATCHED => "#f0988a",
             Paint::AwaitsMemory => "url(#memory)",
@@ -173,6 +177,7 @@ impl Picture<'_> {
     fn hint(&self, span: &Span) -> String {
         let what = match span.activity {
             Activity::Work { job, partition } => work_name(self.names.get(job).into_owned(), partition),
+            Activity::Together { partitions } => together_name(partitions),
             Activity::AwaitsInput => "awaits input".to_owned(),
             Activity::AwaitsMemory => "awaits memory".to_owned(),
             Activity::AwaitsOutput => "awaits output".to_owned(),

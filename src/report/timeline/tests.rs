@@ -1,5 +1,5 @@
 use super::*;
-use crate::report::samples::{elements, many_files, seconds, two_files, ODD_NAMES};
+use crate::report::samples::{elements, many_files, seconds, span, two_files, ODD_NAMES};
 
 fn bars_filled(svg: &str, fill: &str) -> usize {
     elements(svg).iter().filter(|tag| tag.starts_with("rect") && tag.contains(&format!("fill=\"{fill}\""))).count()
@@ -17,6 +17,19 @@ fn a_bar_for_each_piece_of_work_in_its_files_colour() {
     {
         assert!(svg.contains(text), "{text}: {svg}");
     }
+}
+
+#[test]
+fn work_on_several_partitions_has_a_colour_of_its_own() {
+    let mut snapshot = two_files();
+    assert!(!svg(&snapshot, "t").contains("together"));
+    snapshot.spans.push(span(Stage::Device, Activity::Together { partitions: 3 }, 1.0, 4.0));
+    let svg = svg(&snapshot, "t");
+    assert_eq!(bars_filled(&svg, TOGETHER), 2, "{svg}");
+    assert!(
+        svg.contains("<title>3 partitions together: 3.00 s") && svg.contains(">several partitions together<"),
+        "{svg}"
+    );
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Every window's buckets: filled chunk by chunk, and summed with their weights.
 
-use std::sync::Arc;
-
 use blstrs::Scalar as Fr;
 use group::Group;
 use rayon::prelude::*;
@@ -10,38 +8,25 @@ use super::groups::GroupSums;
 use super::sort::Ranges;
 use super::windows::Windows;
 use super::SumGroup;
-use crate::backend::bases::RawBases;
 use crate::backend::cpu::accumulators::Entry;
-use crate::backend::memory::{Lent, Memory};
 
 /// Every window's buckets, to which points are added chunk by chunk.
-pub struct Buckets<G: SumGroup> {
+pub struct Buckets<'a, G: SumGroup> {
     windows: Windows,
     /// Window by window; of any values while `is_empty`.
-    sums: Lent<G::Point>,
+    sums: &'a mut [G::Point],
     is_empty: bool,
-    /// Room for a chunk's bases.
-    decoded: Lent<G::Point>,
 }
 
-impl<G: SumGroup> Buckets<G> {
-    /// For chunks of at most `chunk` scalars.
-    pub fn new(windows: Windows, chunk: usize, memory: &Arc<Memory>) -> Self {
-        let sums = memory.lend(windows.count * windows.buckets());
-        Self { windows, sums, is_empty: true, decoded: memory.lend(chunk) }
+impl<'a, G: SumGroup> Buckets<'a, G> {
+    /// In `sums`, of any values, as many as all windows have buckets.
+    pub fn new(windows: Windows, sums: &'a mut [G::Point]) -> Self {
+        assert_eq!(sums.len(), windows.count * windows.buckets(), "buckets");
+        Self { windows, sums, is_empty: true }
     }
 
-    /// Adds `elements[place] * bases[index]` for each index and place.
-    pub fn add<const SIZE: usize>(
-        &mut self,
-        bases: RawBases<'_, SIZE>,
-        indices: &[u32],
-        elements: &[Fr],
-        places: &[u32],
-    ) {
-        let points = &mut self.decoded[..indices.len()];
-        G::decode(bases, indices, points);
-        let points = &*points;
+    /// Adds `elements[place] * points[i]` for the i-th place of each.
+    pub fn add(&mut self, points: &[G::Point], elements: &[Fr], places: &[u32]) {
         let ranges = Ranges::new(&self.windows, elements, places);
         let is_first = std::mem::take(&mut self.is_empty);
         let tasks = self.sums.par_chunks_mut(ranges.size()).enumerate();

@@ -1,30 +1,32 @@
 //! Multi-scalar multiplication: Pippenger's buckets with signed digits, filled by batches of affine additions.
 //!
-//! Most scalars of a PoRep witness are 0 or 1. They are classified first: zeros are skipped, ones are summed as one group,
-//! only the rest goes through buckets. Bases are decoded from the parameter file a chunk at a time, so that no second
+//! Most scalars of a PoRep witness are 0 or 1. They are classified first: zeros are skipped, ones are summed without any buckets,
+//! for several sums at once where there are several, only the rest goes through buckets. Bases are decoded from the parameter file a chunk at a time, so that no second
 //! copy of the file is ever in memory. In each window a chunk's digits are sorted by bucket, and all buckets' sums grow side by side.
 
 mod buckets;
 mod groups;
+mod ones;
 mod sort;
 mod windows;
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 
 use blstrs::Scalar as Fr;
 use group::Group;
 use rayon::prelude::*;
 
-use super::accumulators::{all, Accumulators, PortableAccumulators};
+use super::accumulators::{Accumulators, PortableAccumulators};
 use super::affine::Affine;
-use super::classify::{count_full, for_each_block, Block};
+use super::classify::{count_full, extents, Block, Extent};
 use super::curve::Curve;
 use crate::backend::bases::RawBases;
 use crate::backend::memory::{Memory, Plain};
 use crate::backend::scalars::{total, Scalars};
 use buckets::Buckets;
-use groups::GroupSums;
+use ones::{sums_of_ones, MOST};
 use windows::Windows;
 
 /// A group as sums see it: points in some representation, and who adds them.
@@ -64,54 +66,70 @@ impl<C: Curve> SumGroup for Portable<C> {
 
 /// Memory of the points that are decoded and distributed at a time, which every window then reads in its own order.
 const CHUNK_BYTES: usize = 64 << 20;
-/// Ones that one task sums: their points take 2 MB in G1.
-const ONES: usize = 1 << 14;
 
-/// The sum of each scalar times its base.
+/// For each list of scalars the sum of each scalar times its base.
 ///
 /// # Panics
 /// When the lengths differ: callers compare them first.
-pub fn msm<G: SumGroup, const SIZE: usize>(
+pub fn sums<G: SumGroup, const SIZE: usize>(
     bases: RawBases<'_, SIZE>,
-    scalars: &[Scalars<'_>],
+    lists: &[&[Scalars<'_>]],
     memory: &Arc<Memory>,
-) -> G::Projective {
-    msm_in_chunks::<G, SIZE>(bases, scalars, memory, CHUNK_BYTES / size_of::<G::Point>())
+) -> Vec<G::Projective> {
+    sums_in_chunks::<G, SIZE>(bases, lists, memory, CHUNK_BYTES / size_of::<G::Point>())
 }
 
 /// With `chunk` points that are decoded and distributed at a time.
-fn msm_in_chunks<G: SumGroup, const SIZE: usize>(
+fn sums_in_chunks<G: SumGroup, const SIZE: usize>(
     bases: RawBases<'_, SIZE>,
-    scalars: &[Scalars<'_>],
+    lists: &[&[Scalars<'_>]],
     memory: &Arc<Memory>,
     chunk: usize,
-) -> G::Projective {
-    assert_eq!(bases.len(), total(scalars), "one base per scalar");
-    let full = count_full(scalars);
-    let windows = Windows::for_length(full, full.div_ceil(chunk));
-    let mut buckets = Buckets::<G>::new(windows, chunk.min(full), memory);
-    let mut ones_sum = G::Projective::identity();
-    for_each_block(scalars, |Block { first, len, classes, elements }| {
-        let bases = bases.slice(first..first + len);
-        ones_sum += sum_selected::<G, SIZE>(bases, &classes.ones);
-        for (full, places) in classes.full.chunks(chunk).zip(classes.places.chunks(chunk)) {
-            buckets.add(bases, full, elements, places);
-        }
+) -> Vec<G::Projective> {
+    let extents: Vec<_> = lists.iter().map(|scalars| extents(scalars)).collect();
+    // Those of one circuit's witnesses have the same blocks.
+    let alike = |range: &Range<usize>| extents[range.clone()].iter().all(|of_list| *of_list == extents[range.start]);
+    let together: Vec<_> = (0..lists.len()).step_by(MOST).map(|start| start..lists.len().min(start + MOST)).collect();
+    let together = together.into_iter().flat_map(|range| match alike(&range) {
+        true => vec![range],
+        false => range.map(|k| k..k + 1).collect(),
     });
-    ones_sum + buckets.sum()
+    together
+        .flat_map(|range| alike_sums::<G, SIZE>(bases, &lists[range.clone()], &extents[range.start], memory, chunk))
+        .collect()
 }
 
-/// Sum of the bases at `indices`.
-fn sum_selected<G: SumGroup, const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32]) -> G::Projective {
-    indices
-        .par_chunks(ONES)
-        .map_init(<(GroupSums<G>, Vec<G::Point>)>::default, |(sums, points), indices| {
-            points.resize(indices.len(), G::Point::default());
-            G::decode(bases, indices, points);
-            sums.sum(points, &all(points.len()), &[points.len() as u32])[0]
-        })
-        .fold(G::Projective::identity, |acc, p| G::add_point(&acc, &p))
-        .reduce(G::Projective::identity, |a, b| a + b)
+/// At most [`MOST`] sums whose scalars have the same blocks.
+fn alike_sums<G: SumGroup, const SIZE: usize>(
+    bases: RawBases<'_, SIZE>,
+    lists: &[&[Scalars<'_>]],
+    extents: &[Extent],
+    memory: &Arc<Memory>,
+    chunk: usize,
+) -> Vec<G::Projective> {
+    lists.iter().for_each(|scalars| assert_eq!(bases.len(), total(scalars), "one base per scalar"));
+    let full = lists.iter().map(|scalars| count_full(scalars)).max().unwrap_or(0);
+    let windows = Windows::for_length(full, full.div_ceil(chunk));
+    let of_list = windows.count * windows.buckets();
+    // The larger one first: see `Memory`.
+    let mut decoded = memory.lend(chunk.min(full));
+    let mut held = memory.lend(of_list * lists.len());
+    let mut buckets: Vec<_> = held.chunks_mut(of_list).map(|sums| Buckets::<G>::new(windows, sums)).collect();
+    let mut ones_sums = vec![G::Projective::identity(); lists.len()];
+    for extent in extents {
+        let bases = bases.slice(extent.first..extent.first + extent.len);
+        let blocks: Vec<_> = lists.iter().map(|scalars| Block::new(scalars, extent)).collect();
+        let ones: Vec<_> = blocks.iter().map(|block| &block.classes.ones[..]).collect();
+        ones_sums.iter_mut().zip(sums_of_ones::<G, SIZE>(bases, &ones)).for_each(|(sum, more)| *sum += more);
+        for (Block { classes, elements }, buckets) in blocks.iter().zip(&mut buckets) {
+            for (full, places) in classes.full.chunks(chunk).zip(classes.places.chunks(chunk)) {
+                let points = &mut decoded[..full.len()];
+                G::decode(bases, full, points);
+                buckets.add(points, elements, places);
+            }
+        }
+    }
+    ones_sums.into_iter().zip(&buckets).map(|(ones, buckets)| ones + buckets.sum()).collect()
 }
 
 #[cfg(test)]
@@ -152,8 +170,8 @@ mod tests {
             let (bytes, scalars) = input::<C>(count);
             let (bases, scalars) = (RawBases::new(&bytes).unwrap(), [Scalars::Elements(&scalars)]);
             for chunk in [1, 7, 64, 1000] {
-                let sum = msm_in_chunks::<G, SIZE>(bases, &scalars, &memory, chunk);
-                assert!(sum == expected(bases, &scalars), "{count} scalars in chunks of {chunk}");
+                let sums = sums_in_chunks::<G, SIZE>(bases, &[&scalars], &memory, chunk);
+                assert!(sums[0] == expected(bases, &scalars), "{count} scalars in chunks of {chunk}");
             }
         }
     }
