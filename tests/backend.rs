@@ -84,9 +84,9 @@ fn sums_equal_reference(backend: &dyn Backend) {
     }
 }
 
-/// Sums at once, of which there are none, one, as many as are made together, and more: those of all kinds of scalars, in either order.
+/// Sums at once: none, one, and as many as are made together; of all kinds of scalars, in either order.
 fn sums_at_once_are_the_sums(backend: &dyn Backend) {
-    for n in LENGTHS {
+    for n in [0, 1, 7, 65, 300] {
         let multiples: Vec<Fr> = (0..n).map(|i| Fr::from(i as u64 % 40 + 1)).collect();
         let g1 = multiples.iter().map(|m| G1Affine::from(G1Projective::generator() * m).to_uncompressed());
         let g2 = multiples.iter().map(|m| G2Affine::from(G2Projective::generator() * m).to_uncompressed());
@@ -99,7 +99,7 @@ fn sums_at_once_are_the_sums(backend: &dyn Backend) {
             let logs: Vec<Fr> = patterns.iter().map(|(_, scalars)| log(scalars)).collect();
             let runs: Vec<_> = patterns.iter().map(|(_, scalars)| [Scalars::Elements(scalars)]).collect();
             let lists: Vec<&[Scalars<'_>]> = runs.iter().map(|runs| &runs[..]).collect();
-            for count in [0, 1, 2, 3, 4, 5, lists.len()] {
+            for count in [0, 1, 2, 5, lists.len()] {
                 let what = format!("{}, {count} sums over {n} bases", backend.name());
                 let in_g1: Vec<_> = logs[..count].iter().map(|log| G1Projective::generator() * log).collect();
                 let in_g2: Vec<_> = logs[..count].iter().map(|log| G2Projective::generator() * log).collect();
