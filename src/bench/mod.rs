@@ -3,7 +3,9 @@
 //!
 //! A new way is one more [`Strategy`], listed in [`strategies`].
 
+mod agreement;
 mod allocations;
+mod clock;
 pub mod containers;
 pub mod daemon;
 mod kinds;

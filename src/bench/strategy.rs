@@ -1,11 +1,12 @@
 //! Ways from a partition to its assignment.
 
-use std::time::{Duration, Instant};
+use std::hint::black_box;
 
 use bellperson::{util_cs::witness_cs::WitnessCS, ConstraintSystem};
 use blst::blst_fr;
 use blstrs::Scalar as Fr;
 
+use super::clock;
 use super::kinds::{Kind, Split, Watched};
 use super::measure::Plan;
 use super::native::Native;
@@ -63,8 +64,6 @@ pub type Synthesis<'s> = Box<dyn FnOnce() -> Result<Run> + Send + 's>;
 /// A synthesis that was.
 pub struct Run {
     pub split: Split,
-    /// Time that was not spent but counted: of challenges that stand for by one that was evaluated.
-    pub extrapolated: Duration,
     pub made: Made,
 }
 
@@ -206,12 +205,12 @@ impl Strategy for Bellperson {
             let mut split = Split::default();
             let made = proving::synthesize(Watched { circuit, split: &mut split });
             let (assignment, c) = made.or_fault(Fault::Input, in_partition(k))?;
-            Ok(Run { split, extrapolated: Duration::ZERO, made: Made::Assignment(Box::new(assignment), c) })
+            Ok(Run { split, made: Made::Assignment(Box::new(assignment), c) })
         }))
     }
 }
 
-/// Matrices of more bytes than this are not made: one challenge's stand for all.
+/// Matrices of more bytes than this are not made: one challenge's stand for all, and are multiplied as often as there are challenges.
 const MOST_MATRICES: u64 = 2 << 30;
 /// Bytes of A, B and C by row of a PoRep circuit: 5.5 nonzeros of 36 bytes, and three row starts.
 const BYTES_BY_ROW: u64 = 212;
@@ -243,7 +242,10 @@ impl Strategy for Daemon {
         let how = "as the cuzk daemon: the circuit for its witness alone, then A, B and C times it, in sparse rows";
         match self.stand_for {
             None => how.into(),
-            Some(n) => format!("{how}; those of one challenge, times {n}: all of them do not fit into memory"),
+            Some(n) => format!(
+                "{how}. Extrapolated: those of one challenge {n} times over, since those of all take too much memory; its own \
+                 memory has a, b and c of that one alone"
+            ),
         }
     }
 
@@ -262,13 +264,44 @@ impl Strategy for Daemon {
             let mut split = Split::default();
             let witness =
                 daemon::witness(Watched { circuit, split: &mut split }).or_fault(Fault::Input, in_partition(k))?;
-            let start = Instant::now();
-            let rows = self.matrices.evaluate(one.as_ref().unwrap_or(&witness));
-            let wall = start.elapsed();
-            let extrapolated = wall * (self.stand_for.unwrap_or(1) - 1);
-            split.add(Kind::Evaluation, wall + extrapolated, 0);
-            let rows = self.stand_for.is_none().then_some(rows);
-            Ok(Run { split, extrapolated, made: Made::Witness(Box::new(witness), rows) })
+            let evaluate = || self.matrices.evaluate(one.as_ref().unwrap_or(&witness));
+            let (time, rows) = clock::part(|| match self.stand_for {
+                None => Some(evaluate()),
+                Some(n) => {
+                    (0..n).for_each(|_| drop(black_box(evaluate())));
+                    None
+                }
+            });
+            split.add(Kind::Evaluation, time, 0);
+            Ok(Run { split, made: Made::Witness(Box::new(witness), rows) })
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    /// The time of the parts is spent, not counted: with several partitions at a time there would be no saying when.
+    #[test]
+    fn one_challenge_that_stands_for_many_is_multiplied_as_often() {
+        let bytes = include_bytes!("../../samples/2KiB.json");
+        let c1 = crate::c1::read("samples/2KiB.json", bytes, &Default::default()).unwrap();
+        let porep = PoRep::new(c1.statement.proof).unwrap();
+        let subject = Subject { porep: &porep, statement: &c1.statement, vanilla: &c1.vanilla };
+        let matrices = daemon::Matrices::record(subject.challenges(0, 1).unwrap()).unwrap();
+        let (once, many) = (matrices.bytes(), 6);
+        let daemon = Daemon { matrices, stand_for: Some(many) };
+        assert_eq!(daemon.kept_bytes(), u64::from(many) * once);
+        assert!(daemon.meaning().contains("one challenge 6 times over"), "{}", daemon.meaning());
+
+        let synthesis = daemon.prepare(&subject, 0).unwrap();
+        let start = Instant::now();
+        let run = synthesis().unwrap();
+        let (wall, parts) = (start.elapsed(), Kind::ALL.map(|kind| run.split.time(kind)).iter().sum());
+        assert!(wall >= parts, "{wall:?} for {:?}", run.split);
+        assert!(matches!(run.made, Made::Witness(_, None)), "a part of the rows is not compared");
     }
 }
