@@ -107,7 +107,8 @@ fn every_way_makes_the_same_of_porep_and_its_challenges_are_alike() {
 fn the_report_and_the_picture_hold_every_strategy() {
     let place = Place::new();
     std::fs::copy(repository("samples/2KiB.json"), place.path("c1.json")).unwrap();
-    let finished = place.run("bench synth c1.json --runs 1 --threads 1 --json --plot p.svg --quiet");
+    std::fs::write(place.path("p.svg"), "an earlier one").unwrap();
+    let finished = place.run("bench synth c1.json --runs 1 --threads 1 --json --plot p.svg --force --quiet");
     let object: Value = serde_json::from_str(finished.ok()).unwrap();
     assert!(finished.stderr.is_empty(), "{}", finished.stderr);
     assert_eq!(
@@ -135,6 +136,7 @@ fn the_report_and_the_picture_hold_every_strategy() {
             assert!(bytes.contains(&entry["peak_bytes"].as_u64().unwrap()), "{entry}");
         }
     }
+    assert_eq!(object["notes"], serde_json::json!(["Compared: the strategies' values, a, b and c are equal."]));
     assert!(entries[2]["speedup"].as_f64().unwrap() > 20.0, "{object}");
     assert!(entries[1]["kept_bytes"].as_u64() > Some(400 << 20), "{object}");
     let svg = String::from_utf8(place.read("p.svg")).unwrap();
@@ -149,6 +151,7 @@ fn containers_are_compared_and_bellpeppers_own_is_the_first() {
     let object: Value = serde_json::from_str(finished.ok()).unwrap();
     let entries = object["entries"].as_array().unwrap();
     assert_eq!((entries.len(), &entries[0]["name"]), (REPLAYS.len(), &"Vec".into()));
+    assert!(entries.iter().all(|entry| entry["kept_bytes"] == 0), "{object}");
     let allocations = |i: usize| entries[i]["allocations"].as_u64().unwrap();
     // Room in the container itself saves allocations, the more the larger it is.
     assert!(allocations(0) > allocations(2) && allocations(2) > allocations(4) && allocations(4) > allocations(6));
@@ -162,6 +165,11 @@ fn what_cannot_be_measured_is_refused() {
     place.run("bench synth c1.json --partitions 2").fails(2, "the sector has 1");
     place.run("bench synth c1.json --plot ./c1.json").fails(2, "would replace the C1 file");
     place.run("bench synth c1.json --plot missing/p.svg").fails(7, "missing: no such folder");
+    place.run("bench synth c1.json --plot -").fails(2, "--plot -: standard output has the figures");
+    place.run("bench synth c1.json --force").fails(2, "--plot");
+    std::fs::write(place.path("p.svg"), "mine").unwrap();
+    place.run("bench synth c1.json --plot p.svg").fails(2, "p.svg: exists already; pass --force");
+    assert_eq!(place.read("p.svg"), b"mine");
     place.run("bench synth c1.json --strategy naive").fails(2, "bellperson");
     place.run("bench synth c1.json --runs 0").fails(2, "--runs");
     place.run("bench synth c1.json --containers --partitions 1").fails(2, "--partitions");
