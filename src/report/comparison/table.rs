@@ -24,10 +24,12 @@ impl Comparison {
             let line = format!("{:names$}  {}", entry.name, entry.meaning);
             text += &wrapped(&line, WIDTH, names + 2);
         }
-        for note in self.explanations().iter().chain(&self.notes) {
-            text += &wrapped(note, WIDTH, 2);
+        let notes: String = self.explanations().iter().chain(&self.notes).map(|note| wrapped(note, WIDTH, 2)).collect();
+        if notes.is_empty() {
+            text
+        } else {
+            text + "\n" + &notes
         }
-        text
     }
 
     /// What the tables' figures are, where their headers do not say it all.

@@ -57,6 +57,7 @@ paths                 750 ms         -
 
 slow      what it does
 fast <&>  what it does
+
 By part: times of all threads added up; matrices, on which all work at once:
   wall time.
 Memory: a run's peak above what there was before; kept beside it from one run to
