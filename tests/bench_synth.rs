@@ -3,11 +3,13 @@
 mod circuits;
 mod common;
 
+use std::time::Instant;
+
 use bellperson::{Circuit, ConstraintSystem};
 use blstrs::Scalar as Fr;
 use circuits::RandomCircuit;
 use common::{repository, Place};
-use cuzk::bench::{daemon, proving, Counts, Kind, Split, Stream, Watched, REPLAYS};
+use cuzk::bench::{daemon, proving, Counts, Daemon, Kind, Made, Split, Strategy, Stream, Subject, Watched, REPLAYS};
 use cuzk::circuit::PoRep;
 use cuzk::witness::porep::{Gadget, Generator};
 use cuzk::witness::synthesize;
@@ -101,6 +103,26 @@ fn every_way_makes_the_same_of_porep_and_its_challenges_are_alike() {
     assert_eq!(two, Counts::of(circuit()).unwrap());
     assert!(one.rows < two.rows && two.rows < 2 * one.rows, "{one:?} {two:?}");
     assert!(few(3).is_err());
+}
+
+/// The time of the parts is spent, not counted: where several partitions run at once, nobody could say what it adds to the wall time.
+#[test]
+fn one_challenge_that_stands_for_all_is_multiplied_as_often() {
+    let bytes = include_bytes!("../samples/2KiB.json");
+    let c1 = cuzk::c1::read("samples/2KiB.json", bytes, &Default::default()).unwrap();
+    let porep = PoRep::new(c1.statement.proof).unwrap();
+    let subject = Subject { porep: &porep, statement: &c1.statement, vanilla: &c1.vanilla };
+    let daemon = Daemon::new(&subject, &Counts::of_partition(&subject).unwrap(), 0).unwrap();
+    assert!(daemon.meaning().contains("one challenge 2 times over"), "{}", daemon.meaning());
+    let one = daemon::Matrices::record(subject.challenges(0, 1).unwrap()).unwrap();
+    assert_eq!(daemon.kept_bytes(), 2 * one.bytes());
+
+    let synthesis = daemon.prepare(&subject, 0).unwrap();
+    let start = Instant::now();
+    let run = synthesis().unwrap();
+    let (wall, parts) = (start.elapsed(), Kind::ALL.map(|kind| run.split.time(kind)).iter().sum());
+    assert!(wall >= parts, "{wall:?} for {:?}", run.split);
+    assert!(matches!(run.made, Made::Witness(_, None)), "a part of the rows is not compared");
 }
 
 #[test]

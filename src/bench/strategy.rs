@@ -169,7 +169,7 @@ pub fn strategies(
         all.push(Box::new(Bellperson));
     }
     if wanted(Daemon::NAME) {
-        all.push(Box::new(Daemon::new(subject, counts)?));
+        all.push(Box::new(Daemon::new(subject, counts, MOST_MATRICES)?));
     }
     if wanted(Native::NAME) {
         all.push(Box::new(Native::new(subject, plan.cache.as_deref(), progress)?));
@@ -210,12 +210,13 @@ impl Strategy for Bellperson {
     }
 }
 
-/// Matrices of more bytes than this are not made: one challenge's stand for all, and are multiplied as often as there are challenges.
+/// Bytes of matrices that are made.
 const MOST_MATRICES: u64 = 2 << 30;
 /// Bytes of A, B and C by row of a PoRep circuit: 5.5 nonzeros of 36 bytes, and three row starts.
 const BYTES_BY_ROW: u64 = 212;
 
-struct Daemon {
+/// The cuzk daemon's way.
+pub struct Daemon {
     matrices: daemon::Matrices,
     /// How many challenges the matrices stand for; `None` where they are whole.
     stand_for: Option<u32>,
@@ -224,8 +225,13 @@ struct Daemon {
 impl Daemon {
     const NAME: &'static str = "daemon";
 
-    fn new(subject: &Subject<'_>, counts: &Counts) -> Result<Self> {
-        let whole = counts.rows as u64 * BYTES_BY_ROW <= MOST_MATRICES;
+    /// Matrices of more than about `most` bytes are not made: one challenge's stand for all, and are multiplied as often as there are
+    /// challenges.
+    ///
+    /// # Errors
+    /// Those of the circuit.
+    pub fn new(subject: &Subject<'_>, counts: &Counts, most: u64) -> Result<Self> {
+        let whole = counts.rows as u64 * BYTES_BY_ROW <= most;
         let challenges = subject.porep.challenges_per_partition();
         let circuit = if whole { subject.circuit(0)? } else { subject.challenges(0, 1)? };
         let matrices = daemon::Matrices::record(circuit).or_fault(Fault::Input, || "recording the matrices".into())?;
@@ -275,33 +281,5 @@ impl Strategy for Daemon {
             split.add(Kind::Evaluation, time, 0);
             Ok(Run { split, made: Made::Witness(Box::new(witness), rows) })
         }))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Instant;
-
-    use super::*;
-
-    /// The time of the parts is spent, not counted: with several partitions at a time there would be no saying when.
-    #[test]
-    fn one_challenge_that_stands_for_many_is_multiplied_as_often() {
-        let bytes = include_bytes!("../../samples/2KiB.json");
-        let c1 = crate::c1::read("samples/2KiB.json", bytes, &Default::default()).unwrap();
-        let porep = PoRep::new(c1.statement.proof).unwrap();
-        let subject = Subject { porep: &porep, statement: &c1.statement, vanilla: &c1.vanilla };
-        let matrices = daemon::Matrices::record(subject.challenges(0, 1).unwrap()).unwrap();
-        let (once, many) = (matrices.bytes(), 6);
-        let daemon = Daemon { matrices, stand_for: Some(many) };
-        assert_eq!(daemon.kept_bytes(), u64::from(many) * once);
-        assert!(daemon.meaning().contains("one challenge 6 times over"), "{}", daemon.meaning());
-
-        let synthesis = daemon.prepare(&subject, 0).unwrap();
-        let start = Instant::now();
-        let run = synthesis().unwrap();
-        let (wall, parts) = (start.elapsed(), Kind::ALL.map(|kind| run.split.time(kind)).iter().sum());
-        assert!(wall >= parts, "{wall:?} for {:?}", run.split);
-        assert!(matches!(run.made, Made::Witness(_, None)), "a part of the rows is not compared");
     }
 }
