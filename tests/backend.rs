@@ -1,13 +1,16 @@
 //! One generic test that every backend passes against the slow reference, edge cases and odd sizes first.
 
+use std::ops::Range;
+
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar as Fr};
 use cuzk::backend::bases::{G1Bases, G2Bases};
 use cuzk::backend::cpu::{CpuBackend, PortableCpu};
 use cuzk::backend::scalars::{expand, Scalars, Variables};
-use cuzk::backend::{reference::Reference, Backend};
+use cuzk::backend::{reference::Reference, Backend, Rows};
 use ff::{BatchInvert, Field, PrimeField};
 use group::Group;
-use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use rand_chacha::ChaCha20Rng;
 
 const LENGTHS: [usize; 16] = [0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 300, 1025];
 
@@ -200,6 +203,35 @@ fn quotients_equal_each_other(one: &dyn Backend, other: &dyn Backend) {
     }
 }
 
+/// Rows that are kept as bytes, as a compact witness' are: elements are made where they are asked for.
+struct Bytes(Vec<u8>);
+
+impl Rows for Bytes {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn expand_into(&self, rows: Range<usize>, values: &mut [Fr]) {
+        assert_eq!(values.len(), rows.len());
+        for (row, value) in rows.zip(values) {
+            *value = Fr::from(self.0.get(row).copied().map_or(0, u64::from));
+        }
+    }
+}
+
+/// The same of rows in whatever form, and in memory that others used before.
+fn quotients_of_compact_rows_are_the_same(backend: &dyn Backend) {
+    for rows in [0, 1, 63, 64, 65, 255, 257, (1 << 14) - 1, 1 << 14, (1 << 14) + 1, 50_001, (1 << 16) + 1] {
+        let mut rng = ChaCha20Rng::seed_from_u64(3000 + rows as u64);
+        let mut bytes = || Bytes((0..rows).map(|_| (rng.next_u32() >> 24) as u8).collect());
+        let (a, b) = (bytes(), bytes());
+        let elements = |rows: &Bytes| -> Vec<Fr> { rows.0.iter().map(|byte| Fr::from(u64::from(*byte))).collect() };
+        let expected = backend.quotient(&elements(&a), &elements(&b)).unwrap();
+        let got = backend.quotient(&a, &b).unwrap();
+        assert!(*got == *expected, "{}, {rows} rows", backend.name());
+    }
+}
+
 /// A quotient by its definition at a random point x: a(x) b(x) - c(x) = h(x) (x^n - 1), where a, b and c are had from their values
 /// by the barycentric formula, without any transform. Long enough for several leaves of the transforms.
 fn long_quotients_divide(backend: &dyn Backend) {
@@ -321,6 +353,12 @@ fn cpu_quotients() {
 #[test]
 fn cpu_quotients_in_lanes() {
     quotients_equal_each_other(&CpuBackend::default(), &PortableCpu::default());
+}
+
+#[test]
+fn cpu_quotients_of_compact_rows() {
+    quotients_of_compact_rows_are_the_same(&CpuBackend::default());
+    quotients_of_compact_rows_are_the_same(&PortableCpu::default());
 }
 
 #[test]

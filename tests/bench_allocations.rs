@@ -3,10 +3,11 @@
 
 mod circuits;
 
-use bellperson::{Circuit, ConstraintSystem, LinearCombination, SynthesisError, Variable};
+use bellperson::{LinearCombination, SynthesisError};
 use blstrs::Scalar as Fr;
 use circuits::RandomCircuit;
 use cuzk::bench::{Allocations, Counter, Counting, Stream, REPLAYS};
+use cuzk::witness::{nameless, Nameless};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -29,52 +30,31 @@ fn again(combination: &LinearCombination<Fr>) -> LinearCombination<Fr> {
     combination.iter().fold(LinearCombination::zero(), |sum, (variable, coefficient)| sum + (*coefficient, variable))
 }
 
-impl ConstraintSystem<Fr> for Again {
-    type Root = Self;
-
-    fn alloc<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+impl Nameless for Again {
+    fn aux(&mut self, _: impl FnOnce() -> Result<Fr, SynthesisError>) -> Result<usize, SynthesisError> {
         self.aux += 1;
-        Ok(Variable::new_unchecked(bellperson::Index::Aux(self.aux - 1)))
+        Ok(self.aux - 1)
     }
 
-    fn alloc_input<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+    fn input(&mut self, _: impl FnOnce() -> Result<Fr, SynthesisError>) -> Result<usize, SynthesisError> {
         self.inputs += 1;
         // ONE is input 0.
-        Ok(Variable::new_unchecked(bellperson::Index::Input(self.inputs)))
+        Ok(self.inputs)
     }
 
-    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LB: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LC: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-    {
-        let zero = LinearCombination::zero;
-        for combination in [a(zero()), b(zero()), c(zero())] {
+    fn row(
+        &mut self,
+        a: impl FnOnce() -> LinearCombination<Fr>,
+        b: impl FnOnce() -> LinearCombination<Fr>,
+        c: impl FnOnce() -> LinearCombination<Fr>,
+    ) {
+        for combination in [a(), b(), c()] {
             let (allocations, built) = counted(|| again(&combination));
             assert!(built.iter().eq(combination.iter()));
             self.allocations.allocations += allocations.allocations;
             self.allocations.reallocations += allocations.reallocations;
             self.allocations.bytes += allocations.bytes;
         }
-    }
-
-    fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}
-    fn pop_namespace(&mut self) {}
-    fn get_root(&mut self) -> &mut Self {
-        self
     }
 }
 
@@ -97,8 +77,7 @@ fn main() {
     assert_eq!(allocations, Allocations { allocations: 2, reallocations: 0, bytes: 1300, peak_bytes: 700 });
 
     let circuit = RandomCircuit { rows: 2000, inputs: 3, seed: 1 };
-    let mut bellpepper = Again::default();
-    circuit.synthesize(&mut bellpepper).unwrap();
+    let bellpepper = nameless::run(circuit, Again::default()).unwrap();
     let stream = Stream::record(circuit).unwrap();
     let (mut replayed, rows) = counted(|| (REPLAYS[0].run)(&stream));
     // Theirs are built one at a time.

@@ -3,11 +3,13 @@
 mod circuits;
 mod common;
 
+use std::time::Instant;
+
 use bellperson::{Circuit, ConstraintSystem};
 use blstrs::Scalar as Fr;
 use circuits::RandomCircuit;
 use common::{repository, Place};
-use cuzk::bench::{daemon, proving, Counts, Kind, Split, Stream, Watched, REPLAYS};
+use cuzk::bench::{daemon, proving, Counts, Daemon, Kind, Made, Split, Strategy, Stream, Subject, Watched, REPLAYS};
 use cuzk::circuit::PoRep;
 use cuzk::witness::porep::{Gadget, Generator};
 use cuzk::witness::synthesize;
@@ -103,11 +105,32 @@ fn every_way_makes_the_same_of_porep_and_its_challenges_are_alike() {
     assert!(few(3).is_err());
 }
 
+/// The time of the parts is spent, not counted: where several partitions run at once, nobody could say what it adds to the wall time.
+#[test]
+fn one_challenge_that_stands_for_all_is_multiplied_as_often() {
+    let bytes = include_bytes!("../samples/2KiB.json");
+    let c1 = cuzk::c1::read("samples/2KiB.json", bytes, &Default::default()).unwrap();
+    let porep = PoRep::new(c1.statement.proof).unwrap();
+    let subject = Subject { porep: &porep, statement: &c1.statement, vanilla: &c1.vanilla };
+    let daemon = Daemon::new(&subject, &Counts::of_partition(&subject).unwrap(), 0).unwrap();
+    assert!(daemon.meaning().contains("one challenge 2 times over"), "{}", daemon.meaning());
+    let one = daemon::Matrices::record(subject.challenges(0, 1).unwrap()).unwrap();
+    assert_eq!(daemon.kept_bytes(), 2 * one.bytes());
+
+    let synthesis = daemon.prepare(&subject, 0).unwrap();
+    let start = Instant::now();
+    let run = synthesis().unwrap();
+    let (wall, parts) = (start.elapsed(), Kind::ALL.map(|kind| run.split.time(kind)).iter().sum());
+    assert!(wall >= parts, "{wall:?} for {:?}", run.split);
+    assert!(matches!(run.made, Made::Witness(_, None)), "a part of the rows is not compared");
+}
+
 #[test]
 fn the_report_and_the_picture_hold_every_strategy() {
     let place = Place::new();
     std::fs::copy(repository("samples/2KiB.json"), place.path("c1.json")).unwrap();
-    let finished = place.run("bench synth c1.json --runs 1 --threads 1 --json --plot p.svg --quiet");
+    std::fs::write(place.path("p.svg"), "an earlier one").unwrap();
+    let finished = place.run("bench synth c1.json --runs 1 --threads 1 --json --plot p.svg --force --quiet");
     let object: Value = serde_json::from_str(finished.ok()).unwrap();
     assert!(finished.stderr.is_empty(), "{}", finished.stderr);
     assert_eq!(
@@ -135,6 +158,7 @@ fn the_report_and_the_picture_hold_every_strategy() {
             assert!(bytes.contains(&entry["peak_bytes"].as_u64().unwrap()), "{entry}");
         }
     }
+    assert_eq!(object["notes"], serde_json::json!(["Compared: the strategies' values, a, b and c are equal."]));
     assert!(entries[2]["speedup"].as_f64().unwrap() > 20.0, "{object}");
     assert!(entries[1]["kept_bytes"].as_u64() > Some(400 << 20), "{object}");
     let svg = String::from_utf8(place.read("p.svg")).unwrap();
@@ -149,6 +173,7 @@ fn containers_are_compared_and_bellpeppers_own_is_the_first() {
     let object: Value = serde_json::from_str(finished.ok()).unwrap();
     let entries = object["entries"].as_array().unwrap();
     assert_eq!((entries.len(), &entries[0]["name"]), (REPLAYS.len(), &"Vec".into()));
+    assert!(entries.iter().all(|entry| entry["kept_bytes"] == 0), "{object}");
     let allocations = |i: usize| entries[i]["allocations"].as_u64().unwrap();
     // Room in the container itself saves allocations, the more the larger it is.
     assert!(allocations(0) > allocations(2) && allocations(2) > allocations(4) && allocations(4) > allocations(6));
@@ -162,6 +187,11 @@ fn what_cannot_be_measured_is_refused() {
     place.run("bench synth c1.json --partitions 2").fails(2, "the sector has 1");
     place.run("bench synth c1.json --plot ./c1.json").fails(2, "would replace the C1 file");
     place.run("bench synth c1.json --plot missing/p.svg").fails(7, "missing: no such folder");
+    place.run("bench synth c1.json --plot -").fails(2, "--plot -: standard output has the figures");
+    place.run("bench synth c1.json --force").fails(2, "--plot");
+    std::fs::write(place.path("p.svg"), "mine").unwrap();
+    place.run("bench synth c1.json --plot p.svg").fails(2, "p.svg: exists already; pass --force");
+    assert_eq!(place.read("p.svg"), b"mine");
     place.run("bench synth c1.json --strategy naive").fails(2, "bellperson");
     place.run("bench synth c1.json --runs 0").fails(2, "--runs");
     place.run("bench synth c1.json --containers --partitions 1").fails(2, "--partitions");

@@ -3,7 +3,7 @@
 //! [`Indexer`] does what bellpepper-core 0.2's `lc.rs` does: terms sorted by variable, a second term of a variable added to the
 //! first, and no search where a term's variable is the last inserted one or the next after it.
 
-use std::ops::Add;
+use std::ops::{Add, DerefMut};
 
 use blstrs::Scalar as Fr;
 use ff::Field;
@@ -13,61 +13,37 @@ use smallvec::SmallVec;
 pub type Term = (usize, Fr);
 
 /// What holds terms.
-pub trait Container: Default {
+pub trait Container: Default + DerefMut<Target = [Term]> {
     /// An empty one with room for `terms`.
     fn with_room(terms: usize) -> Self;
-    fn terms(&self) -> &[Term];
-    fn terms_mut(&mut self) -> &mut [Term];
     fn push(&mut self, term: Term);
     fn insert(&mut self, place: usize, term: Term);
 }
 
-impl Container for Vec<Term> {
-    fn with_room(terms: usize) -> Self {
-        Self::with_capacity(terms)
-    }
+/// A vector and a small vector have these methods under the same names.
+macro_rules! impl_container {
+    ($container:ty $(, $n:ident)?) => {
+        impl$(<const $n: usize>)? Container for $container
+        $(where
+            [Term; $n]: smallvec::Array<Item = Term>,)?
+        {
+            fn with_room(terms: usize) -> Self {
+                Self::with_capacity(terms)
+            }
 
-    fn terms(&self) -> &[Term] {
-        self
-    }
+            fn push(&mut self, term: Term) {
+                self.push(term);
+            }
 
-    fn terms_mut(&mut self) -> &mut [Term] {
-        self
-    }
-
-    fn push(&mut self, term: Term) {
-        self.push(term);
-    }
-
-    fn insert(&mut self, place: usize, term: Term) {
-        self.insert(place, term);
-    }
+            fn insert(&mut self, place: usize, term: Term) {
+                self.insert(place, term);
+            }
+        }
+    };
 }
 
-impl<const N: usize> Container for SmallVec<[Term; N]>
-where
-    [Term; N]: smallvec::Array<Item = Term>,
-{
-    fn with_room(terms: usize) -> Self {
-        Self::with_capacity(terms)
-    }
-
-    fn terms(&self) -> &[Term] {
-        self
-    }
-
-    fn terms_mut(&mut self) -> &mut [Term] {
-        self
-    }
-
-    fn push(&mut self, term: Term) {
-        self.push(term);
-    }
-
-    fn insert(&mut self, place: usize, term: Term) {
-        self.insert(place, term);
-    }
-}
+impl_container!(Vec<Term>);
+impl_container!(SmallVec<[Term; N]>, N);
 
 /// Terms of one kind of variables, sorted.
 #[derive(Default)]
@@ -83,16 +59,16 @@ impl<C: Container> Indexer<C> {
     }
 
     pub fn terms(&self) -> &[Term] {
-        self.terms.terms()
+        &self.terms
     }
 
     /// Adds `coefficient` to the variable's.
     pub fn add(&mut self, variable: usize, coefficient: Fr) {
         match self.last {
-            Some((place, last)) if last == variable => self.terms.terms_mut()[place].1 += coefficient,
+            Some((place, last)) if last == variable => self.terms[place].1 += coefficient,
             Some((place, last)) if last + 1 == variable => self.add_after(place + 1, variable, coefficient),
-            _ => match self.terms.terms().binary_search_by_key(&variable, |(known, _)| *known) {
-                Ok(place) => self.terms.terms_mut()[place].1 += coefficient,
+            _ => match self.terms.binary_search_by_key(&variable, |(known, _)| *known) {
+                Ok(place) => self.terms[place].1 += coefficient,
                 Err(place) => {
                     self.terms.insert(place, (variable, coefficient));
                     self.last = Some((place, variable));
@@ -103,7 +79,7 @@ impl<C: Container> Indexer<C> {
 
     /// The same where the variable belongs right behind the last inserted one, at `place`.
     fn add_after(&mut self, place: usize, variable: usize, coefficient: Fr) {
-        match self.terms.terms_mut().get_mut(place) {
+        match self.terms.get_mut(place) {
             // The place of insertion stays remembered: bellpepper's does not move either.
             Some((known, sum)) if *known == variable => {
                 *sum += coefficient;

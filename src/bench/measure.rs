@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
+use super::agreement::Agreement;
 use super::allocations::Counter;
+use super::clock;
 use super::kinds::{Kind, Split};
 use super::sizes::Counts;
-use super::strategy::{strategies, Digests, Run, Strategy, Subject, Synthesis};
+use super::strategy::{strategies, Run, Strategy, Subject, Synthesis};
 use crate::circuit::proof_type::sector_size_name;
 use crate::error::Result;
 use crate::report::comparison::{Comparison, Cost, Entry, Part, Sample};
@@ -45,8 +47,9 @@ pub fn compare(subject: &Subject<'_>, plan: &Plan, progress: &Progress) -> Resul
     let rounds = plan.runs + usize::from(plan.cost);
     let task = progress.task("synthesizing", (rounds * strategies.len()) as u64, Unit::Runs);
     let mut entries: Vec<Entry> = strategies.iter().map(|s| entry(s.as_ref(), plan, &counts)).collect();
+    let mut notes = Vec::new();
     if plan.cost {
-        costs(subject, plan, &counts, &strategies, &mut entries, &task)?;
+        notes.extend(costs(subject, plan, &counts, &strategies, &mut entries, &task)?);
     }
     for _ in 0..plan.runs {
         for (strategy, entry) in strategies.iter().zip(&mut entries) {
@@ -57,7 +60,7 @@ pub fn compare(subject: &Subject<'_>, plan: &Plan, progress: &Progress) -> Resul
         }
     }
     task.finish();
-    Ok(comparison(subject, plan, &counts, entries))
+    Ok(Comparison { entries, notes, ..described(subject, plan, &counts) })
 }
 
 fn entry(strategy: &dyn Strategy, plan: &Plan, counts: &Counts) -> Entry {
@@ -73,9 +76,8 @@ fn once(strategy: &dyn Strategy, subject: &Subject<'_>, partitions: usize) -> Re
 
 fn begin(prepared: Vec<Synthesis<'_>>) -> Result<(Duration, Vec<Run>)> {
     let start = Instant::now();
-    let runs = prepared.into_par_iter().map(|synthesis| synthesis()).collect::<Result<Vec<_>>>()?;
-    let wall = start.elapsed();
-    Ok((wall + runs.iter().map(|run| run.extrapolated).sum::<Duration>(), runs))
+    let runs = prepared.into_par_iter().map(clock::synthesis).collect::<Result<Vec<_>>>()?;
+    Ok((start.elapsed(), runs))
 }
 
 fn split(runs: &[Run]) -> Split {
@@ -92,7 +94,7 @@ fn parts(runs: &[Run]) -> Vec<Part> {
     Kind::ALL.map(|kind| Part { name: kind.name(), items: split.values(kind) }).to_vec()
 }
 
-/// One run of each strategy with all counters on. The time is not looked at.
+/// One run of each strategy with all counters on, and what they made compared: the answer says what. The time is not looked at.
 fn costs(
     subject: &Subject<'_>,
     plan: &Plan,
@@ -100,8 +102,8 @@ fn costs(
     strategies: &[Box<dyn Strategy>],
     entries: &mut [Entry],
     task: &Task,
-) -> Result<()> {
-    let mut first: Option<(&str, Vec<Digests>)> = None;
+) -> Result<Option<String>> {
+    let mut agreement = Agreement::among(strategies.len());
     for (strategy, entry) in strategies.iter().zip(entries) {
         let prepared = (0..plan.partitions).map(|k| strategy.prepare(subject, k)).collect::<Result<Vec<_>>>()?;
         let (cost, runs) = with_counters(|| begin(prepared));
@@ -110,14 +112,10 @@ fn costs(
         if runs.iter().any(|run| run.made.values() != counts.values()) {
             fail!(Fault::Internal, "{}: a partition has other values than were counted", strategy.name());
         }
-        let digests: Vec<Digests> = runs.iter().map(|run| run.made.digests()).collect();
-        match &first {
-            None => first = Some((strategy.name(), digests)),
-            Some((name, expected)) => same((name, expected), (strategy.name(), &digests))?,
-        }
+        agreement.check(strategy.name(), || runs.iter().map(|run| run.made.digests()).collect())?;
         task.advance(1);
     }
-    Ok(())
+    Ok(agreement.note())
 }
 
 /// Shorter work is over after a few samples of its memory, and may take what earlier work left to the allocator: its peak is that
@@ -148,21 +146,7 @@ pub fn with_counters<T>(work: impl FnOnce() -> T) -> (Cost, T) {
     (cost, result)
 }
 
-/// # Errors
-/// `Internal` where they differ.
-fn same((a, first): (&str, &[Digests]), (b, second): (&str, &[Digests])) -> Result<()> {
-    for (k, (x, y)) in first.iter().zip(second).enumerate() {
-        if x.values != y.values {
-            fail!(Fault::Internal, "partition {k}: {b} has other values than {a}");
-        }
-        if x.rows.zip(y.rows).is_some_and(|(x, y)| x != y) {
-            fail!(Fault::Internal, "partition {k}: {b} has other rows than {a}");
-        }
-    }
-    Ok(())
-}
-
-fn comparison(subject: &Subject<'_>, plan: &Plan, counts: &Counts, entries: Vec<Entry>) -> Comparison {
+fn described(subject: &Subject<'_>, plan: &Plan, counts: &Counts) -> Comparison {
     let size = sector_size_name(subject.porep.sector_bytes());
     let (k, of) = (plan.partitions, subject.porep.partitions());
     let (rows, values) = (count(counts.rows as f64), count(counts.values() as f64));
@@ -174,24 +158,6 @@ fn comparison(subject: &Subject<'_>, plan: &Plan, counts: &Counts, entries: Vec<
         partitions: k,
         threads: rayon::current_num_threads(),
         unit: "values",
-        entries,
-        notes: Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn other_results_are_noticed() {
-        let digests = |values, rows: Option<u8>| [Digests { values: [values; 32], rows: rows.map(|byte| [byte; 32]) }];
-        let expected = digests(1, Some(2));
-        let compare = |other: &[Digests]| same(("a", &expected), ("b", other));
-        compare(&digests(1, Some(2))).unwrap();
-        // A part of the rows is not compared.
-        compare(&digests(1, None)).unwrap();
-        assert!(compare(&digests(3, Some(2))).unwrap_err().to_string().contains("b has other values than a"));
-        assert!(compare(&digests(1, Some(3))).unwrap_err().to_string().contains("b has other rows than a"));
+        ..Comparison::default()
     }
 }

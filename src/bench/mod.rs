@@ -3,7 +3,9 @@
 //!
 //! A new way is one more [`Strategy`], listed in [`strategies`].
 
+mod agreement;
 mod allocations;
+mod clock;
 pub mod containers;
 pub mod daemon;
 mod kinds;
@@ -20,4 +22,4 @@ pub use measure::{compare, Plan};
 pub use replay::compare_containers;
 pub use replay::{Replay, Rows, Stream, REPLAYS};
 pub use sizes::Counts;
-pub use strategy::{strategies, Digests, Made, Run, Strategy, Subject, Synthesis, NAMES};
+pub use strategy::{strategies, Daemon, Digests, Made, Run, Strategy, Subject, Synthesis, NAMES};

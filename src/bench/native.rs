@@ -1,8 +1,9 @@
 //! Synthesis as `prove` does it: the witness natively and compact, a and b from the stored constraints.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::clock;
 use super::kinds::{Kind, Split};
 use super::strategy::{Made, Run, Strategy, Subject, Synthesis};
 use crate::constraints::{cache, Constraints};
@@ -51,16 +52,15 @@ impl Strategy for Native {
         let partition = subject.porep.partition(subject.statement, subject.vanilla, k)?;
         Ok(Box::new(move || {
             let (witness, times) = self.generator.generate_watched(&partition)?;
-            let start = Instant::now();
-            let rows = self.constraints.evaluate(&witness)?;
+            let (time, rows) = clock::part(|| self.constraints.evaluate(&witness));
             let mut split = Split::default();
-            split.add(Kind::Evaluation, start.elapsed(), 0);
+            split.add(Kind::Evaluation, time, 0);
             for gadget in Gadget::ALL {
                 split.add(kind(gadget), times.time(gadget), times.variables(gadget));
             }
             // ONE is no gadget's; the other inputs are not told apart.
             split.add(Kind::Rest, Duration::ZERO, witness.inputs().len() as u64 - 1);
-            Ok(Run { split, extrapolated: Duration::ZERO, made: Made::Compact(Box::new(witness), Box::new(rows)) })
+            Ok(Run { split, made: Made::Compact(Box::new(witness), Box::new(rows?)) })
         }))
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! All three linear combinations of a row are built and evaluated, nothing is sized in advance, and the input rows come last.
 
-use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use bellperson::{Circuit, Index, LinearCombination, SynthesisError, Variable};
 use blstrs::Scalar as Fr;
 use ff::Field;
 
-use crate::witness::{Assignment, Density};
+use crate::witness::{nameless, Assignment, Density, Nameless};
 
 /// Runs `circuit`; its assignment with the values of C, which [`Assignment`] has no place for.
 ///
@@ -14,10 +14,11 @@ use crate::witness::{Assignment, Density};
 /// Those of the circuit.
 pub fn synthesize(circuit: impl Circuit<Fr>) -> Result<(Assignment, Vec<Fr>), SynthesisError> {
     let mut proving = Proving::default();
-    proving.alloc_input(|| "", || Ok(Fr::ONE))?;
-    circuit.synthesize(&mut proving)?;
+    proving.input(|| Ok(Fr::ONE))?;
+    let mut proving = nameless::run(circuit, proving)?;
+    let zero = LinearCombination::zero;
     for i in 0..proving.assignment.inputs.len() {
-        proving.enforce(|| "", |lc| lc + Variable::new_unchecked(Index::Input(i)), |lc| lc, |lc| lc);
+        proving.row(|| zero() + Variable::new_unchecked(Index::Input(i)), zero, zero);
     }
     Ok((proving.assignment, proving.c))
 }
@@ -59,61 +60,33 @@ fn add_term(sum: &mut Fr, values: &[Fr], (i, coefficient): (usize, &Fr), density
     }
 }
 
-impl ConstraintSystem<Fr> for Proving {
-    type Root = Self;
-
-    fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+impl Nameless for Proving {
+    fn aux(&mut self, value: impl FnOnce() -> Result<Fr, SynthesisError>) -> Result<usize, SynthesisError> {
         let s = &mut self.assignment;
         s.aux.push(value()?);
         s.a_aux_density.push(false);
         s.b_aux_density.push(false);
-        Ok(Variable::new_unchecked(Index::Aux(s.aux.len() - 1)))
+        Ok(s.aux.len() - 1)
     }
 
-    fn alloc_input<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+    fn input(&mut self, value: impl FnOnce() -> Result<Fr, SynthesisError>) -> Result<usize, SynthesisError> {
         let s = &mut self.assignment;
         s.inputs.push(value()?);
         s.b_input_density.push(false);
-        Ok(Variable::new_unchecked(Index::Input(s.inputs.len() - 1)))
+        Ok(s.inputs.len() - 1)
     }
 
-    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LB: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LC: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-    {
-        let (a, b) = (a(LinearCombination::zero()), b(LinearCombination::zero()));
-        let c = c(LinearCombination::zero());
+    fn row(
+        &mut self,
+        a: impl FnOnce() -> LinearCombination<Fr>,
+        b: impl FnOnce() -> LinearCombination<Fr>,
+        c: impl FnOnce() -> LinearCombination<Fr>,
+    ) {
+        let (a, b, c) = (a(), b(), c());
         let s = &mut self.assignment;
         s.a.push(evaluate(&a, (&s.inputs, None), (&s.aux, Some(&mut s.a_aux_density))));
         s.b.push(evaluate(&b, (&s.inputs, Some(&mut s.b_input_density)), (&s.aux, Some(&mut s.b_aux_density))));
         // No density counts C: its query has all aux variables.
         self.c.push(c.eval(&s.inputs, &s.aux));
-    }
-
-    fn push_namespace<NR, N>(&mut self, _: N)
-    where
-        NR: Into<String>,
-        N: FnOnce() -> NR,
-    {
-    }
-
-    fn pop_namespace(&mut self) {}
-
-    fn get_root(&mut self) -> &mut Self::Root {
-        self
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError};
+use bellperson::{Circuit, Index, LinearCombination, SynthesisError};
 use blst::blst_fr;
 use blstrs::Scalar as Fr;
 use ff::Field;
@@ -24,6 +24,7 @@ use crate::fail;
 use crate::report::comparison::{Comparison, Cost, Entry, Sample};
 use crate::report::units::count;
 use crate::report::{percent, Progress, Unit};
+use crate::witness::{nameless, Nameless};
 
 /// Whole partitions of at most so many challenges; of larger ones the first.
 const WHOLE: usize = 2;
@@ -51,9 +52,8 @@ impl Stream {
     /// Those of the circuit; an `IoError` where there are 2^32 variables of a kind.
     pub fn record(circuit: impl Circuit<Fr>) -> Result<Self, SynthesisError> {
         let mut stream = Self::default();
-        stream.alloc_input(|| "", || Ok(Fr::ONE))?;
-        circuit.synthesize(&mut stream)?;
-        Ok(stream)
+        stream.input(|| Ok(Fr::ONE))?;
+        nameless::run(circuit, stream)
     }
 
     pub fn rows(&self) -> usize {
@@ -121,51 +121,24 @@ fn next(values: &mut Vec<Fr>, value: Fr) -> Result<usize, SynthesisError> {
     Ok(values.len() - 1)
 }
 
-impl ConstraintSystem<Fr> for Stream {
-    type Root = Self;
-
-    fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<bellperson::Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        next(&mut self.aux, value()?).map(|i| bellperson::Variable::new_unchecked(Index::Aux(i)))
+impl Nameless for Stream {
+    fn aux(&mut self, value: impl FnOnce() -> Result<Fr, SynthesisError>) -> Result<usize, SynthesisError> {
+        next(&mut self.aux, value()?)
     }
 
-    fn alloc_input<F, A, AR>(&mut self, _: A, value: F) -> Result<bellperson::Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        next(&mut self.inputs, value()?).map(|i| bellperson::Variable::new_unchecked(Index::Input(i)))
+    fn input(&mut self, value: impl FnOnce() -> Result<Fr, SynthesisError>) -> Result<usize, SynthesisError> {
+        next(&mut self.inputs, value()?)
     }
 
-    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LB: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LC: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-    {
-        self.take_down(&a(LinearCombination::zero()));
-        self.take_down(&b(LinearCombination::zero()));
-        self.take_down(&c(LinearCombination::zero()));
-    }
-
-    fn push_namespace<NR, N>(&mut self, _: N)
-    where
-        NR: Into<String>,
-        N: FnOnce() -> NR,
-    {
-    }
-
-    fn pop_namespace(&mut self) {}
-
-    fn get_root(&mut self) -> &mut Self::Root {
-        self
+    fn row(
+        &mut self,
+        a: impl FnOnce() -> LinearCombination<Fr>,
+        b: impl FnOnce() -> LinearCombination<Fr>,
+        c: impl FnOnce() -> LinearCombination<Fr>,
+    ) {
+        self.take_down(&a());
+        self.take_down(&b());
+        self.take_down(&c());
     }
 }
 

@@ -1,10 +1,11 @@
 //! How large a circuit is, without its values.
 
-use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use bellperson::{Circuit, LinearCombination, SynthesisError};
 use blstrs::Scalar as Fr;
 
 use super::Subject;
 use crate::error::{Fault, OrFault, Result};
+use crate::witness::{nameless, Nameless};
 
 /// Variables and rows, the inputs' rows included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,9 +22,10 @@ impl Counts {
     /// Those of the circuit.
     pub fn of(circuit: impl Circuit<Fr>) -> Result<Self> {
         // ONE, and its row.
-        let mut count = Count(Self { inputs: 1, aux: 0, rows: 1 });
-        circuit.synthesize(&mut count).or_fault(Fault::Input, || "counting the circuit's rows".into())?;
-        Ok(count.0)
+        let count = Count(Self { inputs: 1, aux: 0, rows: 1 });
+        nameless::run(circuit, count)
+            .map(|count| count.0)
+            .or_fault(Fault::Input, || "counting the circuit's rows".into())
     }
 
     /// The counts of a partition, from the circuits of its first one and two challenges: every further challenge adds the same.
@@ -49,50 +51,23 @@ impl Counts {
 
 struct Count(Counts);
 
-impl ConstraintSystem<Fr> for Count {
-    type Root = Self;
-
-    fn alloc<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+impl Nameless for Count {
+    fn aux(&mut self, _: impl FnOnce() -> Result<Fr, SynthesisError>) -> Result<usize, SynthesisError> {
         self.0.aux += 1;
-        Ok(Variable::new_unchecked(Index::Aux(self.0.aux - 1)))
+        Ok(self.0.aux - 1)
     }
 
-    fn alloc_input<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+    fn input(&mut self, _: impl FnOnce() -> Result<Fr, SynthesisError>) -> Result<usize, SynthesisError> {
         (self.0.inputs, self.0.rows) = (self.0.inputs + 1, self.0.rows + 1);
-        Ok(Variable::new_unchecked(Index::Input(self.0.inputs - 1)))
+        Ok(self.0.inputs - 1)
     }
 
-    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, _: LA, _: LB, _: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LB: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LC: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-    {
+    fn row(
+        &mut self,
+        _: impl FnOnce() -> LinearCombination<Fr>,
+        _: impl FnOnce() -> LinearCombination<Fr>,
+        _: impl FnOnce() -> LinearCombination<Fr>,
+    ) {
         self.0.rows += 1;
-    }
-
-    fn push_namespace<NR, N>(&mut self, _: N)
-    where
-        NR: Into<String>,
-        N: FnOnce() -> NR,
-    {
-    }
-
-    fn pop_namespace(&mut self) {}
-
-    fn get_root(&mut self) -> &mut Self::Root {
-        self
     }
 }

@@ -1,11 +1,12 @@
 //! Ways from a partition to its assignment.
 
-use std::time::{Duration, Instant};
+use std::hint::black_box;
 
 use bellperson::{util_cs::witness_cs::WitnessCS, ConstraintSystem};
 use blst::blst_fr;
 use blstrs::Scalar as Fr;
 
+use super::clock;
 use super::kinds::{Kind, Split, Watched};
 use super::measure::Plan;
 use super::native::Native;
@@ -63,8 +64,6 @@ pub type Synthesis<'s> = Box<dyn FnOnce() -> Result<Run> + Send + 's>;
 /// A synthesis that was.
 pub struct Run {
     pub split: Split,
-    /// Time that was not spent but counted: of challenges that stand for by one that was evaluated.
-    pub extrapolated: Duration,
     pub made: Made,
 }
 
@@ -170,7 +169,7 @@ pub fn strategies(
         all.push(Box::new(Bellperson));
     }
     if wanted(Daemon::NAME) {
-        all.push(Box::new(Daemon::new(subject, counts)?));
+        all.push(Box::new(Daemon::new(subject, counts, MOST_MATRICES)?));
     }
     if wanted(Native::NAME) {
         all.push(Box::new(Native::new(subject, plan.cache.as_deref(), progress)?));
@@ -206,17 +205,18 @@ impl Strategy for Bellperson {
             let mut split = Split::default();
             let made = proving::synthesize(Watched { circuit, split: &mut split });
             let (assignment, c) = made.or_fault(Fault::Input, in_partition(k))?;
-            Ok(Run { split, extrapolated: Duration::ZERO, made: Made::Assignment(Box::new(assignment), c) })
+            Ok(Run { split, made: Made::Assignment(Box::new(assignment), c) })
         }))
     }
 }
 
-/// Matrices of more bytes than this are not made: one challenge's stand for all.
+/// Bytes of matrices that are made.
 const MOST_MATRICES: u64 = 2 << 30;
 /// Bytes of A, B and C by row of a PoRep circuit: 5.5 nonzeros of 36 bytes, and three row starts.
 const BYTES_BY_ROW: u64 = 212;
 
-struct Daemon {
+/// The cuzk daemon's way.
+pub struct Daemon {
     matrices: daemon::Matrices,
     /// How many challenges the matrices stand for; `None` where they are whole.
     stand_for: Option<u32>,
@@ -225,8 +225,13 @@ struct Daemon {
 impl Daemon {
     const NAME: &'static str = "daemon";
 
-    fn new(subject: &Subject<'_>, counts: &Counts) -> Result<Self> {
-        let whole = counts.rows as u64 * BYTES_BY_ROW <= MOST_MATRICES;
+    /// Matrices of more than about `most` bytes are not made: one challenge's stand for all, and are multiplied as often as there are
+    /// challenges.
+    ///
+    /// # Errors
+    /// Those of the circuit.
+    pub fn new(subject: &Subject<'_>, counts: &Counts, most: u64) -> Result<Self> {
+        let whole = counts.rows as u64 * BYTES_BY_ROW <= most;
         let challenges = subject.porep.challenges_per_partition();
         let circuit = if whole { subject.circuit(0)? } else { subject.challenges(0, 1)? };
         let matrices = daemon::Matrices::record(circuit).or_fault(Fault::Input, || "recording the matrices".into())?;
@@ -243,7 +248,10 @@ impl Strategy for Daemon {
         let how = "as the cuzk daemon: the circuit for its witness alone, then A, B and C times it, in sparse rows";
         match self.stand_for {
             None => how.into(),
-            Some(n) => format!("{how}; those of one challenge, times {n}: all of them do not fit into memory"),
+            Some(n) => format!(
+                "{how}. Extrapolated: those of one challenge {n} times over, since those of all take too much memory; its own \
+                 memory has a, b and c of that one alone"
+            ),
         }
     }
 
@@ -262,13 +270,16 @@ impl Strategy for Daemon {
             let mut split = Split::default();
             let witness =
                 daemon::witness(Watched { circuit, split: &mut split }).or_fault(Fault::Input, in_partition(k))?;
-            let start = Instant::now();
-            let rows = self.matrices.evaluate(one.as_ref().unwrap_or(&witness));
-            let wall = start.elapsed();
-            let extrapolated = wall * (self.stand_for.unwrap_or(1) - 1);
-            split.add(Kind::Evaluation, wall + extrapolated, 0);
-            let rows = self.stand_for.is_none().then_some(rows);
-            Ok(Run { split, extrapolated, made: Made::Witness(Box::new(witness), rows) })
+            let evaluate = || self.matrices.evaluate(one.as_ref().unwrap_or(&witness));
+            let (time, rows) = clock::part(|| match self.stand_for {
+                None => Some(evaluate()),
+                Some(n) => {
+                    (0..n).for_each(|_| drop(black_box(evaluate())));
+                    None
+                }
+            });
+            split.add(Kind::Evaluation, time, 0);
+            Ok(Run { split, made: Made::Witness(Box::new(witness), rows) })
         }))
     }
 }

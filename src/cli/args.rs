@@ -341,6 +341,9 @@ pub struct SynthArgs {
     /// Draw medians, parts and every run
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
+    /// Replace an existing plot
+    #[arg(long, requires = "plot")]
+    pub force: bool,
 }
 
 #[derive(Debug, clap::Args)]

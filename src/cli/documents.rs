@@ -44,3 +44,36 @@ fn environment() -> String {
     let variables = ENVIRONMENT.iter().map(|(name, meaning)| format!(".TP\n\\fB{name}\\fR\n{meaning}\n"));
     format!(".SH ENVIRONMENT\n{}", variables.collect::<String>())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of all commands below this one, as `cuzk man` takes them.
+    fn pages(command: &clap::Command, path: &str) -> Vec<String> {
+        let page = |below: &clap::Command| {
+            let path = format!("{path} {}", below.get_name()).trim_start().to_owned();
+            [vec![path.clone()], pages(below, &path)].concat()
+        };
+        command.get_subcommands().filter(|below| below.get_name() != "help").flat_map(page).collect()
+    }
+
+    #[test]
+    fn the_readme_writes_every_page() {
+        let readme = include_str!("../../README.md");
+        let list = readme.split_once("for page in ").unwrap().1.split_once("; do").unwrap().0;
+        // Words of a shell, some of them in quotes, over more than one line.
+        let words = list.split('"').enumerate().flat_map(|(i, part)| match i % 2 {
+            1 => vec![part.to_owned()],
+            _ => part.split_whitespace().filter(|word| *word != "\\").map(str::to_owned).collect(),
+        });
+        let mut listed: Vec<String> = words.collect();
+        let mut command = Args::command();
+        command.build();
+        let mut known = pages(&command, "");
+        known.push(String::new());
+        listed.sort();
+        known.sort();
+        assert_eq!(listed, known);
+    }
+}

@@ -129,6 +129,8 @@ pub struct Synth {
     pub what: SynthPlan,
     pub json: bool,
     pub plot: Option<PathBuf>,
+    /// Whether a file of the plot's name is replaced.
+    pub replace: bool,
 }
 
 /// What of synthesis is measured.
@@ -281,7 +283,7 @@ fn batch(args: args::BatchArgs, environment: &Environment) -> Result<Batch> {
     let files =
         [("report", &args.report), ("trace", &args.trace), ("timeline", &args.timeline), ("metrics", &args.metrics)];
     for (flag, path) in files.into_iter().chain([("output", &Some(args.output.clone()))]) {
-        refuse_dash(flag, path.as_deref())?;
+        refuse_dash(flag, path.as_deref(), "the names of the proofs")?;
     }
     let parameters = to_prove_with(args.parameters, environment)?;
     let parameters = Source { cache: cache_folder(args.cache, environment), ..parameters };
@@ -308,13 +310,10 @@ fn batch(args: args::BatchArgs, environment: &Environment) -> Result<Batch> {
     })
 }
 
-/// Refuses `-` where no standard stream can be meant.
-fn refuse_dash(flag: &str, path: Option<&Path>) -> Result<()> {
+/// Refuses `-` where no standard stream can be meant: standard output has something else.
+fn refuse_dash(flag: &str, path: Option<&Path>, there: &str) -> Result<()> {
     if path == Some(Path::new("-")) {
-        fail!(
-            Fault::Usage,
-            "--{flag} -: standard output has the names of the proofs; name a file, ./- for one called so"
-        );
+        fail!(Fault::Usage, "--{flag} -: standard output has {there}; name a file, ./- for one called so");
     }
     Ok(())
 }
@@ -383,6 +382,7 @@ fn cache_folder(args: args::CacheArgs, environment: &Environment) -> Option<Path
 
 fn synth(args: args::SynthArgs, environment: &Environment) -> Result<Synth> {
     let input = input(args.file);
+    refuse_dash("plot", args.plot.as_deref(), "the figures")?;
     if let (Input::File(file), Some(plot)) = (&input, &args.plot) {
         if same_file(file, plot) {
             fail!(Fault::Usage, "{}: the plot would replace the C1 file; choose another --plot", plot.display());
@@ -401,7 +401,7 @@ fn synth(args: args::SynthArgs, environment: &Environment) -> Result<Synth> {
         })
     };
     let read = ReadOptions { proof: args.registered_proof, ..ReadOptions::default() };
-    Ok(Synth { input, read, what, json: args.json, plot: args.plot })
+    Ok(Synth { input, read, what, json: args.json, plot: args.plot, replace: args.force })
 }
 
 fn input(path: PathBuf) -> Input {

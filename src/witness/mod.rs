@@ -5,12 +5,14 @@
 
 mod compact;
 mod density;
+pub mod nameless;
 pub mod porep;
 
 pub use compact::{CompactWitness, Layout, PADDING};
 pub use density::Density;
+pub use nameless::Nameless;
 
-use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use bellperson::{Circuit, LinearCombination, SynthesisError};
 use blstrs::Scalar as Fr;
 use ff::Field;
 use rayon::prelude::*;
@@ -42,8 +44,8 @@ pub struct Assignment {
 /// When the circuit itself reports one: a missing value, a division by zero.
 pub fn synthesize(circuit: impl Circuit<Fr>) -> Result<Assignment> {
     let mut synthesis = Synthesis(Assignment::default());
-    let one = synthesis.alloc_input(|| "one", || Ok(Fr::ONE));
-    one.and_then(|_| circuit.synthesize(&mut synthesis)).or_fault(Fault::Input, || {
+    let one = synthesis.input(|| Ok(Fr::ONE));
+    let synthesis = one.and_then(|_| nameless::run(circuit, synthesis)).or_fault(Fault::Input, || {
         "the circuit could not be synthesized from this C1; check the file with 'cuzk inspect'".into()
     })?;
     let mut assignment = synthesis.0;
@@ -70,7 +72,7 @@ impl Assignment {
     }
 }
 
-/// The constraint system a circuit is run in. Namespaces are not followed: they only name things.
+/// The constraint system a circuit is run in.
 struct Synthesis(Assignment);
 
 /// Adds `value * coefficient` to the sum. False for a cancelled term, which does not count as an occurrence.
@@ -108,56 +110,28 @@ fn evaluate(
     sum
 }
 
-impl ConstraintSystem<Fr> for Synthesis {
-    type Root = Self;
-
-    fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+impl Nameless for Synthesis {
+    fn aux(&mut self, value: impl FnOnce() -> Result<Fr, SynthesisError>) -> Result<usize, SynthesisError> {
         self.0.aux.push(value()?);
         self.0.a_aux_density.push(false);
         self.0.b_aux_density.push(false);
-        Ok(Variable::new_unchecked(Index::Aux(self.0.aux.len() - 1)))
+        Ok(self.0.aux.len() - 1)
     }
 
-    fn alloc_input<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
+    fn input(&mut self, value: impl FnOnce() -> Result<Fr, SynthesisError>) -> Result<usize, SynthesisError> {
         self.0.inputs.push(value()?);
         self.0.b_input_density.push(false);
-        Ok(Variable::new_unchecked(Index::Input(self.0.inputs.len() - 1)))
+        Ok(self.0.inputs.len() - 1)
     }
 
-    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, _: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LB: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LC: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-    {
+    fn row(
+        &mut self,
+        a: impl FnOnce() -> LinearCombination<Fr>,
+        b: impl FnOnce() -> LinearCombination<Fr>,
+        _: impl FnOnce() -> LinearCombination<Fr>,
+    ) {
         let s = &mut self.0;
-        let (a, b) = (a(LinearCombination::zero()), b(LinearCombination::zero()));
-        s.a.push(evaluate(&a, (&s.inputs, None), (&s.aux, &mut s.a_aux_density)));
-        s.b.push(evaluate(&b, (&s.inputs, Some(&mut s.b_input_density)), (&s.aux, &mut s.b_aux_density)));
-    }
-
-    fn push_namespace<NR, N>(&mut self, _: N)
-    where
-        NR: Into<String>,
-        N: FnOnce() -> NR,
-    {
-    }
-
-    fn pop_namespace(&mut self) {}
-
-    fn get_root(&mut self) -> &mut Self::Root {
-        self
+        s.a.push(evaluate(&a(), (&s.inputs, None), (&s.aux, &mut s.a_aux_density)));
+        s.b.push(evaluate(&b(), (&s.inputs, Some(&mut s.b_input_density)), (&s.aux, &mut s.b_aux_density)));
     }
 }

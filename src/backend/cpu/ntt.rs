@@ -69,8 +69,19 @@ impl Domain {
 
     /// Values on the subgroup in natural order to coefficients times the size, in bit-reversed order.
     pub fn inverse_unscaled(&self, values: &mut [Fr]) {
+        self.inverse_unscaled_of(|_, _| (), values);
+    }
+
+    /// The same of values that the first pass makes where it needs them: `write(first, part)` writes those from `first` on, and is
+    /// called once for each value.
+    pub fn inverse_unscaled_of(&self, write: impl Fn(usize, &mut [Fr]) + Sync, values: &mut [Fr]) {
         assert_eq!(values.len(), self.size(), "transform of another size");
-        self.split(values, 0);
+        if values.len() <= LEAF {
+            write(0, values);
+            self.split_leaf(values, 0);
+        } else {
+            self.split_quarters(values, 0, write);
+        }
     }
 
     /// Coefficients in bit-reversed order to values on the subgroup in natural order.
@@ -123,25 +134,35 @@ impl Domain {
     /// The inverse transform's layers below block `block`, which `x` is.
     fn split(&self, x: &mut [Fr], block: usize) {
         if x.len() <= LEAF {
-            let mut half = x.len() / 2;
-            let mut blocks = 1;
-            while half > 0 {
-                for (i, pair) in x.chunks_exact_mut(2 * half).enumerate() {
-                    let (low, high) = pair.split_at_mut(half);
-                    self.split_pairs(low, high, block * blocks + i);
-                }
-                (half, blocks) = (half / 2, blocks * 2);
-            }
-            return;
+            self.split_leaf(x, block);
+        } else {
+            self.split_quarters(x, block, |_, _| ());
         }
+    }
+
+    fn split_leaf(&self, x: &mut [Fr], block: usize) {
+        let (mut half, mut blocks) = (x.len() / 2, 1);
+        while half > 0 {
+            for (i, pair) in x.chunks_exact_mut(2 * half).enumerate() {
+                let (low, high) = pair.split_at_mut(half);
+                self.split_pairs(low, high, block * blocks + i);
+            }
+            (half, blocks) = (half / 2, blocks * 2);
+        }
+    }
+
+    /// [`Self::split`] of more than a leaf. `write` is called for each stripe right before it is worked on.
+    fn split_quarters(&self, x: &mut [Fr], block: usize, write: impl Fn(usize, &mut [Fr]) + Sync) {
+        let quarter = x.len() / 4;
         // Two layers in one pass over memory.
-        self.quarters(x, |this, [q0, q1, q2, q3]| {
+        self.quarters(x, |this, first, mut quarters| {
+            quarters.iter_mut().enumerate().for_each(|(i, values)| write(i * quarter + first, values));
+            let [q0, q1, q2, q3] = quarters;
             this.split_pairs(q0, q2, block);
             this.split_pairs(q1, q3, block);
             this.split_pairs(q0, q1, 2 * block);
             this.split_pairs(q2, q3, 2 * block + 1);
         });
-        let quarter = x.len() / 4;
         x.par_chunks_mut(quarter).enumerate().for_each(|(i, x)| self.split(x, 4 * block + i));
     }
 
@@ -161,7 +182,7 @@ impl Domain {
         }
         let quarter = x.len() / 4;
         x.par_chunks_mut(quarter).enumerate().for_each(|(i, x)| self.merge(x, 4 * block + i));
-        self.quarters(x, |this, [q0, q1, q2, q3]| {
+        self.quarters(x, |this, _, [q0, q1, q2, q3]| {
             this.merge_pairs(q0, q1, 2 * block);
             this.merge_pairs(q2, q3, 2 * block + 1);
             this.merge_pairs(q0, q2, block);
@@ -169,15 +190,16 @@ impl Domain {
         });
     }
 
-    /// Runs `layers` over stripes of the four quarters of `x`, in parallel.
-    fn quarters(&self, x: &mut [Fr], layers: impl Fn(&Self, [&mut [Fr]; 4]) + Sync) {
+    /// Runs `layers` over stripes of the four quarters of `x`, in parallel; it is told where in their quarters they begin.
+    fn quarters(&self, x: &mut [Fr], layers: impl Fn(&Self, usize, [&mut [Fr]; 4]) + Sync) {
         let quarter = x.len() / 4;
         let (low, high) = x.split_at_mut(2 * quarter);
         let ((q0, q1), (q2, q3)) = (low.split_at_mut(quarter), high.split_at_mut(quarter));
         q0.par_chunks_mut(STRIPE)
             .zip(q1.par_chunks_mut(STRIPE))
             .zip(q2.par_chunks_mut(STRIPE).zip(q3.par_chunks_mut(STRIPE)))
-            .for_each(|((q0, q1), (q2, q3))| layers(self, [q0, q1, q2, q3]));
+            .enumerate()
+            .for_each(|(i, ((q0, q1), (q2, q3)))| layers(self, i * STRIPE, [q0, q1, q2, q3]));
     }
 }
 
@@ -225,6 +247,8 @@ pub fn reversed_powers(g: Fr, bits: u32) -> Vec<Fr> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
     use super::*;
     use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
 
@@ -259,6 +283,27 @@ mod tests {
             domain.forward(&mut y);
             let n = Fr::from(domain.size() as u64);
             assert!(x.iter().zip(&y).all(|(x, y)| *x * n == *y), "2^{log_size}");
+        }
+    }
+
+    #[test]
+    fn values_are_written_once_in_the_first_pass() {
+        for log_size in [0, 1, 5, 13, 14, 15, 16, 17] {
+            let domain = Domain::new(log_size);
+            let x = random(domain.size());
+            let written: Vec<_> = x.iter().map(|_| AtomicU8::new(0)).collect();
+            let write = |first: usize, part: &mut [Fr]| {
+                let range = first..first + part.len();
+                part.copy_from_slice(&x[range.clone()]);
+                written[range].iter().for_each(|count| _ = count.fetch_add(1, Relaxed));
+            };
+            // What was there before is of no meaning.
+            let mut y = vec![Fr::from(9); x.len()];
+            domain.inverse_unscaled_of(write, &mut y);
+            let mut expected = x.clone();
+            domain.inverse_unscaled(&mut expected);
+            assert!(y == expected, "2^{log_size}");
+            assert!(written.into_iter().all(|count| count.into_inner() == 1), "2^{log_size}");
         }
     }
 

@@ -18,6 +18,8 @@ use crate::fail;
 
 /// Values per parallel task of a pointwise pass.
 const TASK: usize = 1 << 12;
+/// Rows of b that are kept beside those of a while both are multiplied: 8 KB of a first-level cache.
+const PIECE: usize = 1 << 8;
 
 /// The rows of a and b, and the size of their domain, beyond whose rows there are zeros.
 pub struct Operands<'a> {
@@ -41,38 +43,44 @@ impl<'a> Operands<'a> {
         Ok(Self { log_size, a, b })
     }
 
-    /// The values on the whole domain.
-    fn expand(&self, rows: &dyn Rows, memory: &Arc<Memory>) -> Lent<Fr> {
-        let mut values = memory.lend::<Fr>(1 << self.log_size);
-        values.par_chunks_mut(TASK).enumerate().for_each(|(task, values)| {
-            rows.expand_into(task * TASK..task * TASK + values.len(), values);
-        });
-        values
+    /// Writes the values of c, the products of those of a and b, from row `first` on.
+    fn multiply_into(&self, first: usize, values: &mut [Fr]) {
+        let mut factors = [Fr::ZERO; PIECE];
+        for (i, values) in values.chunks_mut(PIECE).enumerate() {
+            let factors = &mut factors[..values.len()];
+            expand_into(self.a, first + i * PIECE, values);
+            expand_into(self.b, first + i * PIECE, factors);
+            values.iter_mut().zip(&*factors).for_each(|(value, factor)| *value *= factor);
+        }
     }
 }
 
-/// See [`crate::backend::Backend::quotient`].
+/// Writes the values of the rows from `first` on.
+fn expand_into(rows: &dyn Rows, first: usize, values: &mut [Fr]) {
+    rows.expand_into(first..first + values.len(), values);
+}
+
+/// See [`crate::backend::Backend::quotient`]. Two vectors of the domain's size are needed: a, and b, whose memory c takes next. Rows are
+/// expanded in the first pass over them, those of c once more.
 pub fn quotient(operands: Operands, memory: &Arc<Memory>) -> Lent<Fr> {
     let log_size = operands.log_size;
-    let (mut a, mut b) = (operands.expand(operands.a, memory), operands.expand(operands.b, memory));
-    let mut c = memory.lend::<Fr>(a.len());
-    let products = c.par_iter_mut().zip(&*a).zip(&*b).with_min_len(TASK);
-    products.for_each(|((c, a), b)| *c = *a * b);
     let domain = Domain::new(log_size);
     let n = domain.size();
+    let (mut a, mut b) = (memory.lend::<Fr>(n), memory.lend::<Fr>(n));
     // n is a power of two below 2^32 and so invertible.
     let size_inverse = Fr::from(n as u64).invert().unwrap_or(Fr::ZERO);
     let g = root_of_unity(log_size + 1);
 
-    for values in [&mut a, &mut b] {
-        domain.inverse_unscaled(values);
+    for (rows, values) in [(operands.a, &mut a), (operands.b, &mut b)] {
+        domain.inverse_unscaled_of(|first, values| expand_into(rows, first, values), values);
         scale_by_powers_reversed(values, size_inverse, g);
         domain.forward(values);
     }
     a.par_iter_mut().zip(&*b).with_min_len(TASK).for_each(|(a, b)| *a *= b);
     drop(b);
     domain.inverse_unscaled(&mut a);
-    domain.inverse_unscaled(&mut c);
+    let mut c = memory.lend::<Fr>(n);
+    domain.inverse_unscaled_of(|first, values| operands.multiply_into(first, values), &mut c);
 
     // a holds n * g^i * (c - 2h)_i and c holds n * c_i, both bit-reversed.
     let g_inverse = g.invert().unwrap_or(Fr::ZERO);

@@ -9,7 +9,7 @@ use crate::pipeline::output::Output;
 
 /// `cuzk bench synth`.
 pub fn synth(options: &Synth, terminal: &Terminal) -> Result<()> {
-    let plot = options.plot.as_ref().map(|path| Output::check(path, true)).transpose()?;
+    let plot = options.plot.as_ref().map(|path| Output::check(path, options.replace)).transpose()?;
     let file = C1File::read(&options.input, &options.read)?;
     let subject = Subject { porep: &file.porep, statement: &file.c1.statement, vanilla: &file.c1.vanilla };
     let progress = terminal.progress();

@@ -126,7 +126,8 @@ impl Comparison {
     ///                          less than 0.2 s, which sampling would miss, that of the heap blocks it asked for
     ///   allocations, reallocations, allocated_bytes
     ///                          of that run
-    ///   parts                  array: name, items, seconds (of the run in the middle, summed over partitions)
+    ///   parts                  array: name, items, seconds (of the run in the middle, summed over partitions
+    ///                          and threads; of matrices, on which all threads work at once, wall time a partition)
     /// notes                    array of sentences
     /// ```
     pub fn json(&self) -> Value {

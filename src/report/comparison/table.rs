@@ -9,7 +9,7 @@ use crate::report::units::{bytes, count, duration, per_second};
 const WIDTH: usize = 80;
 
 impl Comparison {
-    /// What was measured, a line for each entry, the time by parts, what the entries mean, notes.
+    /// What was measured, a line for each entry, the time by parts, what the entries and the figures mean, notes.
     pub fn table(&self) -> String {
         let mut text = wrapped(&self.title, WIDTH, 2) + &wrapped(&self.how(), WIDTH, 2);
         text += &format!("\n{}", columns(&self.entries_rows()));
@@ -24,10 +24,28 @@ impl Comparison {
             let line = format!("{:names$}  {}", entry.name, entry.meaning);
             text += &wrapped(&line, WIDTH, names + 2);
         }
-        for note in &self.notes {
-            text += &wrapped(note, WIDTH, 2);
+        let notes: String = self.explanations().iter().chain(&self.notes).map(|note| wrapped(note, WIDTH, 2)).collect();
+        if notes.is_empty() {
+            text
+        } else {
+            text + "\n" + &notes
         }
-        text
+    }
+
+    /// What the tables' figures are, where their headers do not say it all.
+    fn explanations(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if self.threads > 1 && !self.part_names().is_empty() {
+            sentences
+                .push("By part: times of all threads added up; matrices, on which all work at once: wall time.".into());
+        }
+        if self.entries.iter().any(|entry| entry.cost.is_some_and(|cost| cost.peak_bytes.is_some())) {
+            let kept = self.entries.iter().filter(|entry| entry.kept_bytes > 0);
+            let kept: Vec<_> = kept.map(|entry| format!("{} {}", entry.name, bytes(entry.kept_bytes))).collect();
+            let beside = if kept.is_empty() { "" } else { "; kept beside it from one run to the next: " };
+            sentences.push(format!("Memory: a run's peak above what there was before{beside}{}.", kept.join(", ")));
+        }
+        sentences
     }
 
     /// How it was measured.
@@ -63,7 +81,8 @@ impl Comparison {
     /// A row for each part that takes time in some entry, a column for each entry.
     fn parts_rows(&self) -> Vec<Vec<String>> {
         let names = self.part_names();
-        let header = ["by part".to_owned()].into_iter().chain(self.entries.iter().map(|entry| entry.name.clone()));
+        let what = if self.threads > 1 { "by part, all threads" } else { "by part" };
+        let header = [what.to_owned()].into_iter().chain(self.entries.iter().map(|entry| entry.name.clone()));
         let rows = names.iter().map(|name| {
             let cells =
                 self.entries.iter().map(|entry| known(entry.part(name).filter(|time| !time.is_zero()), duration));

@@ -51,15 +51,32 @@ synthesis of a <sector>
 slow      3.00 s   2.00 s   4.00 s    1.00x       333  342 MiB       64.1 M
 fast <&>  250 ms   100 ms   400 ms    12.0x    4.00 k        -            -
 
-by part    slow  fast <&>
-labels   2.25 s    100 ms
-paths    750 ms         -
+by part, all threads    slow  fast <&>
+labels                2.25 s    100 ms
+paths                 750 ms         -
 
 slow      what it does
 fast <&>  what it does
+
+By part: times of all threads added up; matrices, on which all work at once:
+  wall time.
+Memory: a run's peak above what there was before; kept beside it from one run to
+  the next: fast <&> 99 B.
 A note.
 ";
     assert_eq!(two().table(), expected);
+}
+
+#[test]
+fn only_what_is_there_is_explained() {
+    let mut one = two();
+    one.threads = 1;
+    one.entries.truncate(1);
+    let table = one.table();
+    assert!(table.contains("\nby part    slow\n") && !table.contains("By part:"), "{table}");
+    assert!(table.contains("\nMemory: a run's peak above what there was before.\n"), "{table}");
+    one.entries[0].cost = None;
+    assert!(!one.table().contains("Memory:"), "{}", one.table());
 }
 
 #[test]
