@@ -14,12 +14,9 @@ use cuzk::c1::{self, Format, SampleOptions};
 use cuzk::circuit::SealProof;
 use cuzk::report::Progress;
 
-/// The batch's wall time as a share of the single runs' sum: what was aimed at when synthesis took 1.7 s of a run of 15, on one
-/// thread. Now it takes milliseconds, and a single run keeps both of two cores 98 % busy (7.1 s of processor time in 3.6 s; a batch
-/// takes 7.0 s a file): hardly anything is left to overlap.
-const GOAL: f64 = 0.95;
-/// A batch slower than single runs is a fault.
-const LIMIT: f64 = 1.0;
+/// The batch's wall time as a share of the single runs' sum, at most. Both keep two cores 98 % busy; a batch computes less, since
+/// files that wait are summed together.
+const LIMIT: f64 = 0.95;
 
 fn main() -> ExitCode {
     let parameters = parameters::shared_dev_params(&Progress::lines());
@@ -67,7 +64,7 @@ fn compare(parameters: &std::path::Path, folder: PathBuf, files: &[PathBuf]) -> 
     run_singles(after)?;
     let share = batch.wall.as_secs_f64() / sum.as_secs_f64();
     println!("singles  {:.2} s in all", sum.as_secs_f64());
-    println!("batch    {:.2} s: {share:.3} of that (goal {GOAL}, at most {LIMIT})", batch.wall.as_secs_f64());
+    println!("batch    {:.2} s: {share:.3} of that (at most {LIMIT})", batch.wall.as_secs_f64());
     println!("memory   {:.0} MB anonymous at the batch's peak", batch.anonymous as f64 / 1e6);
     Ok(share)
 }
