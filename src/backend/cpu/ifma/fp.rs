@@ -119,6 +119,28 @@ pub fn mul(a: &Lanes, b: &Lanes) -> Lanes {
     reduced!(product(a, b))
 }
 
+/// How long `count` products of eight lanes take, two of which go on at a time, as in sums; `None` without the instructions. What
+/// benches count with.
+pub fn time_of_products(count: u32) -> Option<std::time::Duration> {
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn products(count: u32) {
+        let y = broadcast(&MULTIPLES[1]);
+        let mut x = [y; 2];
+        for _ in 0..count / 2 {
+            for x in &mut x {
+                *x = mul(x, &y);
+            }
+        }
+        std::hint::black_box(x);
+    }
+    super::is_available().then(|| {
+        let start = std::time::Instant::now();
+        // SAFETY: the processor has the features.
+        unsafe { products(count) };
+        start.elapsed()
+    })
+}
+
 /// The Montgomery square: cross terms once, doubled.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]

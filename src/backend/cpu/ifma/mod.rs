@@ -14,4 +14,5 @@ mod transform;
 pub use crate::lanes::is_available;
 use crate::lanes::{fr, limbs};
 pub use accumulators::LaneAccumulators;
+pub use fp::time_of_products;
 pub use points::{G1Lanes, G2Lanes, Point};
