@@ -21,7 +21,7 @@ fn the_2kib_proof_equals_bellpersons() {
     let source = Source { lookup, development: true, verdicts: None, cache: None };
     let srs = source.open(&porep, &Progress::silent()).unwrap();
     let compiled = source.compile(&porep, &Progress::silent()).unwrap();
-    let witness = compiled.generator.generate(&porep.partition(&c1.statement, &c1.vanilla, 0).unwrap()).unwrap();
+    let witness = compiled.witness(compiled.values(&porep, &c1.statement, &c1.vanilla, 0).unwrap()).unwrap();
 
     let blinding = Blinding { r: Fr::from(27134).invert().unwrap(), s: -Fr::from(17146) };
     let ours =

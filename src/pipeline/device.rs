@@ -87,7 +87,12 @@ impl Device {
         match (self, &file.compiled, witness) {
             (Self::Backend { backend, threads }, Some(compiled), Some(witness)) => threads
                 .install(|| groth16::sums(backend.as_ref(), srs, &compiled.circuit, &witness, timings))
-                .map(|sums| PartitionResult::Sums(Box::new(sums))),
+                .map(|sums| PartitionResult::Sums(Box::new(sums)))
+                .map_err(|error| match error.fault() {
+                    // Lengths that do not fit each other.
+                    Fault::Internal | Fault::Parameters => compiled.doubt(error),
+                    _ => error,
+                }),
             (Self::Backend { .. }, ..) => fail!(Fault::Internal, "no witness for a device that needs one"),
             (Self::Simulator { delay, .. }, ..) => {
                 std::thread::sleep(*delay);

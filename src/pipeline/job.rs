@@ -8,14 +8,12 @@ use crate::c1::C1;
 use crate::circuit::{PoRep, SealProof, Statement};
 use crate::error::{Error, Fault, Result};
 use crate::fail;
-use crate::groth16::Circuit;
 use crate::report::units::duration;
 use crate::report::Timings;
 use crate::srs::Srs;
-use crate::witness::porep::Generator;
 
 use super::clock::WorkClock;
-use super::device::ROW_BYTES;
+use super::compiled::Compiled;
 use super::proof_file::{ProofFile, UsedParameters};
 
 /// One C1 file to prove.
@@ -33,25 +31,6 @@ pub struct Job {
 pub struct Opened {
     pub porep: Arc<PoRep>,
     pub srs: Arc<Srs>,
-}
-
-/// A circuit's constraints, and the generator of its witnesses.
-pub struct Compiled {
-    pub circuit: Circuit,
-    pub generator: Generator,
-}
-
-impl Compiled {
-    /// Bytes of a partition's witness.
-    pub fn witness_bytes(&self) -> u64 {
-        let layout = self.generator.layout();
-        (layout.aux() / 8 + 32 * (layout.wide() + self.circuit.inputs())) as u64
-    }
-
-    /// Bytes of a partition's witness with the values of its rows.
-    pub fn check_bytes(&self) -> u64 {
-        self.witness_bytes() + ROW_BYTES * self.circuit.rows() as u64
-    }
 }
 
 /// A file that has been read and checked.
@@ -104,6 +83,14 @@ impl File {
     /// Bytes that the check of a partition's witness takes.
     pub(super) fn check_bytes(&self) -> u64 {
         self.compiled.as_ref().map_or(0, |compiled| compiled.check_bytes())
+    }
+
+    /// Names the cache file in an error that wrong constraints may be behind; see [`Compiled::doubt`].
+    pub(super) fn doubt(&self, error: Error) -> Error {
+        match &self.compiled {
+            Some(compiled) => compiled.doubt(error),
+            None => error,
+        }
     }
 
     pub(super) fn fail(&self) {

@@ -5,10 +5,12 @@
 
 mod compact;
 mod density;
+mod generic;
 pub mod porep;
 
 pub use compact::{CompactWitness, Layout, PADDING};
 pub use density::Density;
+pub use generic::of_circuit;
 
 use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
 use blstrs::Scalar as Fr;
@@ -36,6 +38,9 @@ pub struct Assignment {
     pub b_aux_density: Density,
 }
 
+/// What is wrong where a circuit reports an error.
+const UNSYNTHESIZED: &str = "the circuit could not be synthesized from this C1; check the file with 'cuzk inspect'";
+
 /// Runs `circuit` and returns its assignment.
 ///
 /// # Errors
@@ -43,9 +48,7 @@ pub struct Assignment {
 pub fn synthesize(circuit: impl Circuit<Fr>) -> Result<Assignment> {
     let mut synthesis = Synthesis(Assignment::default());
     let one = synthesis.alloc_input(|| "one", || Ok(Fr::ONE));
-    one.and_then(|_| circuit.synthesize(&mut synthesis)).or_fault(Fault::Input, || {
-        "the circuit could not be synthesized from this C1; check the file with 'cuzk inspect'".into()
-    })?;
+    one.and_then(|_| circuit.synthesize(&mut synthesis)).or_fault(Fault::Input, || UNSYNTHESIZED.into())?;
     let mut assignment = synthesis.0;
     // The input rows make the inputs' polynomials linearly independent (Groth16's proof of soundness needs that).
     assignment.a.extend_from_slice(&assignment.inputs);
