@@ -3,6 +3,7 @@
 //! One lock stands around every making, renaming and removing of a temporary. Whoever holds it decides whether a file is
 //! complete or gone; a signal takes it for good, so that nothing new is made while the process ends.
 
+mod owner;
 mod regular;
 
 use std::fs::{self, File, Permissions};
@@ -13,7 +14,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{PathPersistError, TempDir, TempPath};
 
-pub use regular::{is_descriptor, kind, open_input, open_regular, open_regular_with, read_small};
+pub use owner::{create_own_folder, distrust_file, distrust_folder};
+pub use regular::{is_descriptor, kind, open_input, open_regular, open_regular_with, read_small, read_small_from};
 
 /// What exists under temporary names, and what has been finished.
 struct Registry {

@@ -10,6 +10,7 @@ use cuzk::{
     circuit::{hash::replica_id, proof_type, raw, PoRep, SealProof, VanillaProofs},
     error::Fault,
 };
+use ff::PrimeField;
 use filecoin_hashers::{poseidon::PoseidonDomain, poseidon::PoseidonHasher, sha256::Sha256Domain};
 use filecoin_proofs::{
     constants::{DefaultPieceHasher, SectorShapeBase},
@@ -367,5 +368,38 @@ fn parameter_names_are_the_official_ones() {
         assert_eq!(known.sector_size, bytes);
         assert!(identity.vk.ends_with(".vk") && identity.meta.ends_with(".meta"));
         assert!(storage_proofs_core::parameter_cache::get_parameter_data_from_id(&identity.vk).is_some());
+    }
+}
+
+/// Each public input is what its name says.
+#[test]
+fn public_inputs_are_named() {
+    for proof in [StackedDrg2KiBV1_1, StackedDrg32GiBV1_1, StackedDrg64GiBV1_1] {
+        let c1 = sample(proof, &SampleOptions::default()).unwrap();
+        let (porep, s) = (PoRep::new(proof).unwrap(), &c1.statement);
+        let k = porep.partitions() - 1;
+        let mut expected = vec![];
+        let commitments = [("replica_id", s.replica_id), ("comm_d", s.comm_d), ("comm_r", s.comm_r)];
+        expected.extend(commitments.map(|(name, bytes)| (name.to_owned(), bytes)));
+        for (i, node) in porep.challenges(s, k).unwrap().into_iter().enumerate() {
+            let mut position = |name: String, position: u64| {
+                let mut bytes = [0; 32];
+                bytes[..8].copy_from_slice(&position.to_le_bytes());
+                expected.push((format!("challenge {i}: {name}"), bytes));
+            };
+            let parents = porep.parents(node).unwrap();
+            position("comm_d_proofs, its leaf".into(), node as u64);
+            for (j, parent) in parents.iter().enumerate() {
+                let name = if j < 6 { format!("drg_parents[{j}]") } else { format!("exp_parents[{}]", j - 6) };
+                position(format!("replica_column_proofs.{name}, its leaf"), u64::from(*parent));
+            }
+            position("labeling_proofs, the node".into(), node as u64);
+            position("comm_r_last_proof, its leaf".into(), node as u64);
+            position("replica_column_proofs.c_x, its leaf".into(), node as u64);
+        }
+        let inputs = porep.public_inputs(s, k).unwrap();
+        let name = |i| porep.shape().public_input_name(i);
+        let got: Vec<_> = inputs.iter().enumerate().map(|(i, input)| (name(i), input.to_repr())).collect();
+        assert!(got == expected, "{proof:?}: {:?}", got.iter().zip(&expected).find(|(got, expected)| got != expected));
     }
 }

@@ -2,7 +2,12 @@
 
 mod common;
 
+use std::path::{Path, PathBuf};
+
+use blstrs::Scalar as Fr;
 use common::{dev_params, finish, repository, Finished, Place};
+use cuzk::circuit::{PoRep, SealProof};
+use cuzk::constraints::{cache, Constraints};
 use serde_json::Value;
 
 /// Runs `line` with the development parameters and a device that takes no time.
@@ -60,6 +65,56 @@ fn a_changed_label_or_node_is_named_by_its_row() {
         run.fails(3, &format!("(challenge_{k}/{place}/"));
         assert_eq!(own.names(), ["c1.json"], "{at}");
     }
+}
+
+#[test]
+fn inputs_that_verification_would_not_use_are_named() {
+    let mut c1 = sample();
+    let byte = &mut c1["seed"][5];
+    *byte = (byte.as_u64().expect("a byte") ^ 1).into();
+    let seed = c1.to_string();
+    // One challenge of the right ones stands where the other belongs.
+    let mut c1 = sample();
+    let challenges = c1["vanilla_proofs"]["StackedDrg2KiBV1"][0].as_array_mut().unwrap();
+    challenges[1] = challenges[0].clone();
+    let twice = c1.to_string();
+    for (content, input) in [(seed, "4 of the witness (challenge 0: "), (twice, "22 of the witness (challenge 1: ")] {
+        let place = Place::new();
+        place.write("c1.json", content);
+        let run = run(&place, "prove c1.json --no-check-c1 --check-witness");
+        run.fails(3, &format!("c1.json: partition 0: input {input}comm_d_proofs, its leaf) is "));
+        run.fails(3, "seed");
+        assert_eq!(place.names(), ["c1.json"]);
+        assert!(!run.stderr.contains("cache file"), "constraints are not in doubt: {}", run.stderr);
+    }
+}
+
+/// The 2 KiB circuit's constraints in a folder's cache file, whole, with one coefficient that is another.
+fn forged(folder: &Path) -> PathBuf {
+    let porep = PoRep::new(SealProof::StackedDrg2KiBV1).unwrap();
+    let identity = porep.identity().params;
+    let mut tables = Constraints::build(porep.blank()).unwrap().tables().clone();
+    // The first two are 1 and -1.
+    let coefficient = tables.coefficients.get_mut(2).expect("coefficients");
+    *coefficient += Fr::from(2);
+    let path = cache::path(folder, &identity);
+    cache::save(&Constraints::new(tables).unwrap(), &path, &identity).unwrap();
+    path
+}
+
+#[test]
+fn constraints_of_a_cache_file_are_in_doubt_too() {
+    let place = Place::new();
+    place.write("c1.json", sample().to_string());
+    let file = forged(&place.path("kept"));
+    let failed = run(&place, "prove c1.json --check-witness --cache kept");
+    failed.fails(3, "the witness does not satisfy the circuit, first in row ");
+    failed.fails(3, "c1.json: partition 0: with the constraints of the cache file kept/");
+    failed.fails(3, "(delete it to have them taken from the circuit again)");
+    assert!(!failed.stderr.contains("Scalar(") && failed.stderr.contains(" = 0x"), "{}", failed.stderr);
+    // The advice holds.
+    std::fs::remove_file(file).unwrap();
+    run(&place, "prove c1.json --check-witness --cache kept").ok();
 }
 
 #[test]

@@ -65,3 +65,36 @@ fn where_they_cannot_be_kept_a_note_says_so() {
     finish(command, b"").ok();
     assert!(place.names().contains(&"kept".to_owned()));
 }
+
+#[test]
+fn prove_and_bench_say_what_became_of_the_file() {
+    let place = Place::new();
+    std::fs::copy(repository("samples/2KiB.json"), place.path("c1.json")).unwrap();
+    let params = common::dev_params().display().to_string();
+    let bench = "bench synth c1.json --strategy cuzk --runs 1 --cache kept".to_owned();
+    let prove =
+        format!("prove c1.json --force --check-witness --device simulator --dev-params --params {params} --cache kept");
+    for (command, other) in [(&bench, &prove), (&prove, &bench)] {
+        let says = |command: &str, parts: &[&str]| {
+            let run = place.run(command);
+            run.ok();
+            let about = |line: &&str| line.contains("constraints") && line.contains("kept/");
+            let lines: Vec<_> = run.stderr.lines().filter(about).collect();
+            assert!(
+                lines.len() == 1 && parts.iter().all(|part| lines[0].contains(part)),
+                "{parts:?} in {}",
+                run.stderr
+            );
+            lines[0].to_owned()
+        };
+        says(command, &["constraints: taken from the circuit, and kept in kept/"]);
+        let file = says(command, &["constraints: loaded from kept/"]).split(" from ").nth(1).unwrap().to_owned();
+        let mut bytes = place.read(&file);
+        bytes[0] ^= 1;
+        place.write(&file, bytes);
+        says(command, &["not a file of constraints", "taken from the circuit anew", "replaced"]);
+        says(other, &["constraints: loaded from kept/"]);
+        assert!(!place.run(&format!("{command} --quiet")).stderr.contains("constraints"));
+        std::fs::remove_dir_all(place.path("kept")).unwrap();
+    }
+}

@@ -27,7 +27,7 @@ fn the_2kib_proof_equals_bellpersons() {
     let source = source();
     let srs = source.open(&porep, &Progress::silent()).unwrap();
     let compiled = source.compile(&porep, &Progress::silent()).unwrap();
-    let witness = compiled.generator.generate(&porep.partition(&c1.statement, &c1.vanilla, 0).unwrap()).unwrap();
+    let witness = compiled.witness(compiled.values(&porep, &c1.statement, &c1.vanilla, 0).unwrap()).unwrap();
 
     let blinding = Blinding { r: Fr::from(27134).invert().unwrap(), s: -Fr::from(17146) };
     let ours =
@@ -52,7 +52,7 @@ fn sums_of_witnesses_together_are_those_of_each() {
     let (srs, compiled) = (source.open(&porep, &silent).unwrap(), source.compile(&porep, &silent).unwrap());
     let witness = |seed| {
         let c1 = sample(porep.proof(), &SampleOptions { seed, ..SampleOptions::default() }).unwrap();
-        compiled.generator.generate(&porep.partition(&c1.statement, &c1.vanilla, 0).unwrap()).unwrap()
+        compiled.generator.as_ref().unwrap().generate(&porep.partition(&c1.statement, &c1.vanilla, 0).unwrap()).unwrap()
     };
     let witnesses: Vec<_> = (0..9).map(|seed| (witness(seed), Timings::default())).collect();
     let (backend, circuit) = (CpuBackend::default(), &compiled.circuit);

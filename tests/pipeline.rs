@@ -19,6 +19,7 @@ use cuzk::circuit::{PoRep, SealProof};
 use cuzk::error::{Error, Fault, Result};
 use cuzk::groth16::check_proofs;
 use cuzk::pipeline::budget::Budget;
+use cuzk::pipeline::compiled::Compiled;
 use cuzk::pipeline::device::{pool, Device};
 use cuzk::pipeline::job::{Desk, Ended, Ending, File, Job, Open, Triage};
 use cuzk::pipeline::parameters::Source;
@@ -26,7 +27,7 @@ use cuzk::pipeline::run::Run;
 use cuzk::pipeline::stages;
 use cuzk::pipeline::stop::Stop;
 use cuzk::report::spans::{Activity, Lane, Recorder, Snapshot, Span, Stage};
-use cuzk::report::Progress;
+use cuzk::report::{Progress, Timings};
 use cuzk::srs::Lookup;
 use group::Group;
 
@@ -478,4 +479,67 @@ fn synthesis_and_device_overlap() {
         delay = before;
     }
     assert!(tries.last().is_some_and(holds), "at most {limit:.3} of the time, at least 0.95 busy: {tries:.3?}");
+}
+
+/// A device whose sums are those of nothing.
+struct Wrong;
+
+impl Backend for Wrong {
+    fn name(&self) -> String {
+        "wrong".into()
+    }
+
+    fn quotient(&self, a: &dyn Rows, _: &dyn Rows) -> Result<Lent<Fr>> {
+        Ok(vec![Fr::from(0); a.len().next_power_of_two() - 1].into())
+    }
+
+    fn sum_g1(&self, _: G1Bases<'_>, _: &[Scalars<'_>]) -> Result<G1Projective> {
+        Ok(G1Projective::identity())
+    }
+
+    fn sum_g2(&self, _: G2Bases<'_>, _: &[Scalars<'_>]) -> Result<G2Projective> {
+        Ok(G2Projective::identity())
+    }
+}
+
+#[test]
+fn a_proof_that_does_not_verify_casts_doubt_on_the_cache_file_its_constraints_are_from() {
+    let porep = PoRep::new(SealProof::StackedDrg2KiBV1_1).unwrap();
+    source().compile(&porep, &Progress::silent()).unwrap();
+    let device = Device::Backend { backend: Box::new(Wrong), threads: pool("wrong", 1).unwrap() };
+    let desk = Memory { files: vec![sample(1)], ..Memory::default() };
+    run(&desk, &Settings { devices: vec![device], ..Settings::default() }, &Stop::new());
+    let endings = desk.endings();
+    let e = error(&endings[&0]);
+    assert_eq!(e.fault(), Fault::Unverified);
+    let expected =
+        format!("file 0: with the constraints of the cache file {}", source().cache.as_ref().unwrap().display());
+    assert!(e.to_string().starts_with(&expected) && e.to_string().contains("delete it"), "{e}");
+}
+
+#[test]
+fn without_a_generator_the_circuit_makes_the_same_witness() {
+    let porep = PoRep::new(SealProof::StackedDrg2KiBV1_1).unwrap();
+    let c1 = c1::read("file", sample(1), &ReadOptions::default()).unwrap();
+    let timings = Timings::default();
+    let mut compiled = source().compile(&porep, &Progress::silent()).unwrap();
+    let witness = |compiled: &Compiled| {
+        let values = stages::circuit(&porep, compiled, &c1.statement, &c1.vanilla, 0, &timings).unwrap();
+        stages::synthesis(compiled, values, 0, &timings).unwrap()
+    };
+    let values = stages::circuit(&porep, &compiled, &c1.statement, &c1.vanilla, 0, &timings).unwrap();
+    let (native, native_bytes) = (witness(&compiled), compiled.witness_bytes());
+    let check = |compiled: &Compiled| stages::witness_check(&porep, compiled, &c1.statement, &c1.vanilla, 0, &timings);
+    check(&compiled).unwrap();
+    assert!(compiled.generator.take().is_some());
+    let generic = witness(&compiled);
+    assert!(generic.inputs() == native.inputs() && generic.expand() == native.expand());
+    let evaluate = |witness| compiled.circuit.constraints().evaluate(witness).unwrap().map(|values| values.expand());
+    assert!(evaluate(&generic) == evaluate(&native));
+    check(&compiled).unwrap();
+    // All variables as elements, beside the bits they become.
+    assert!(compiled.witness_bytes() > native_bytes + 32 * native.layout().aux() as u64);
+    // What was made for a generator is of no use without one.
+    let refused = stages::synthesis(&compiled, values, 0, &timings).unwrap_err();
+    assert_eq!(refused.fault(), Fault::Internal);
 }

@@ -12,7 +12,7 @@ use bellperson::groth16::generate_random_parameters;
 use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
 use blstrs::{Bls12, Scalar as Fr};
 use circuits::{rows::Rows, RandomCircuit};
-use cuzk::witness::{synthesize, Assignment, Density};
+use cuzk::witness::{of_circuit, synthesize, Assignment, Density};
 use rand_core::OsRng;
 
 /// The assignment and c, with bellperson's input rows at the end.
@@ -39,6 +39,8 @@ fn check<C: Circuit<Fr>>(circuit: impl Fn() -> C) {
     let ours = synthesize(circuit()).unwrap();
     assert!(ours == assignment);
     assert!(ours.c() == c);
+    let alone = of_circuit(circuit()).unwrap();
+    assert!(alone == ours.witness().unwrap());
 }
 
 #[test]
@@ -74,6 +76,7 @@ fn a_missing_value_is_an_error() {
         }
     }
     assert_eq!(synthesize(Missing).unwrap_err().fault(), cuzk::error::Fault::Input);
+    assert_eq!(of_circuit(Missing).unwrap_err().fault(), cuzk::error::Fault::Input);
 }
 
 #[test]

@@ -30,6 +30,7 @@ impl Native {
             progress.note("taking the constraints from the circuit: seconds, for 32 GiB and more about a minute");
             subject.porep.blank()
         })?;
+        progress.note(&found.note());
         Ok(Self { constraints: found.constraints, generator: Generator::new(&subject.porep.shape())? })
     }
 }

@@ -64,6 +64,27 @@ pub struct Shape {
     pub exp_parents: usize,
 }
 
+impl Shape {
+    /// What public input `i` of a partition is, ONE not counted; in the order of [`PoRep::public_inputs`]. Where there are more
+    /// than the statement's own they are positions, as the challenges decide them.
+    pub fn public_input_name(&self, i: usize) -> String {
+        if let Some(name) = ["replica_id", "comm_d", "comm_r"].get(i) {
+            return (*name).into();
+        }
+        let (drg, exp) = (self.drg_parents, self.exp_parents);
+        let (challenge, own) = ((i - 3) / (drg + exp + 4), (i - 3) % (drg + exp + 4));
+        let what = match own.checked_sub(1) {
+            None => "comm_d_proofs, its leaf".into(),
+            Some(j) if j < drg => format!("replica_column_proofs.drg_parents[{j}], its leaf"),
+            Some(j) if j < drg + exp => format!("replica_column_proofs.exp_parents[{}], its leaf", j - drg),
+            Some(j) if j == drg + exp => "labeling_proofs, the node".into(),
+            Some(j) if j == drg + exp + 1 => "comm_r_last_proof, its leaf".into(),
+            Some(_) => "replica_column_proofs.c_x, its leaf".to_owned(),
+        };
+        format!("challenge {challenge}: {what}")
+    }
+}
+
 /// Binds the public parameters, whatever their tree shape.
 macro_rules! with_params {
     ($porep:expr, $params:ident => $body:expr) => {

@@ -93,7 +93,7 @@ pub struct ProveArgs {
     /// Skip filecoin's own verification of the vanilla proofs
     #[arg(long)]
     pub no_check_c1: bool,
-    /// Check every row of the circuit before any device work, and name the first that the witness does not satisfy
+    /// Check every public input and every row of the circuit before any device work, and name the first that is wrong
     #[arg(long)]
     pub check_witness: bool,
     /// Output file, or `-` for standard output [default: FILE with `.proof.FORMAT` as extension; `-` for standard input]
@@ -139,7 +139,7 @@ pub struct BatchArgs {
     /// Skip filecoin's own verification of the vanilla proofs
     #[arg(long)]
     pub no_check_c1: bool,
-    /// Check every row of the circuit before any device work, and name the first that the witness does not satisfy
+    /// Check every public input and every row of the circuit before any device work, and name the first that is wrong
     #[arg(long)]
     pub check_witness: bool,
     /// What to write: documents about the proofs, or the bare proofs

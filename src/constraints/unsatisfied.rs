@@ -30,8 +30,15 @@ pub struct Unsatisfied {
 impl fmt::Display for Unsatisfied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { row, path, a, b, c } = self;
-        write!(f, "row {row} ({path}): a * b is not c, with a = {a:?}, b = {b:?}, c = {c:?}")
+        write!(f, "row {row} ({path}): a * b is not c, with a = {}, b = {}, c = {}", number(a), number(b), number(c))
     }
+}
+
+/// An element as the number it is, in hexadecimal.
+fn number(element: &Fr) -> String {
+    let digits = hex::encode(element.to_bytes_be());
+    let digits = digits.trim_start_matches('0');
+    format!("0x{}", if digits.is_empty() { "0" } else { digits })
 }
 
 /// The first row that `witness` does not satisfy; a and b are its values of A and B, from [`super::Constraints::evaluate`].

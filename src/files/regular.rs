@@ -91,7 +91,11 @@ fn irregular(found: &Metadata, advice: &str) -> io::Error {
 /// # Errors
 /// Those of reading; more than `limit` bytes; no regular file.
 pub fn read_small(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let file = open_regular(path)?;
+    read_small_from(open_regular(path)?, limit)
+}
+
+/// The same of an open file.
+pub fn read_small_from(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     if length > limit {
         return Err(io::Error::other(format!("{length} bytes, expected at most {limit}")));

@@ -124,7 +124,13 @@ impl Device {
                     }
                     None => groth16::sums(backend, srs, circuit, &witness, timings),
                 };
-                threads.install(prove).map(|sums| PartitionResult::Sums(Box::new(sums)))
+                threads.install(prove).map(|sums| PartitionResult::Sums(Box::new(sums))).map_err(|error| {
+                    match error.fault() {
+                        // Lengths that do not fit each other.
+                        Fault::Internal | Fault::Parameters => compiled.doubt(error),
+                        _ => error,
+                    }
+                })
             }
             (Self::Backend { .. }, ..) => fail!(Fault::Internal, "no witness for a device that needs one"),
             (Self::Simulator { delay, .. }, ..) => {

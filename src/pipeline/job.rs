@@ -8,15 +8,13 @@ use crate::c1::C1;
 use crate::circuit::{PoRep, SealProof, Statement};
 use crate::error::{Error, Fault, Result};
 use crate::fail;
-use crate::groth16::Circuit;
 use crate::report::spans::Stage;
 use crate::report::units::duration;
 use crate::report::Timings;
 use crate::srs::Srs;
-use crate::witness::porep::Generator;
 
 use super::clock::WorkClock;
-use super::device::ROW_BYTES;
+use super::compiled::Compiled;
 use super::proof_file::{ProofFile, UsedParameters};
 
 /// One C1 file to prove.
@@ -34,25 +32,6 @@ pub struct Job {
 pub struct Opened {
     pub porep: Arc<PoRep>,
     pub srs: Arc<Srs>,
-}
-
-/// A circuit's constraints, and the generator of its witnesses.
-pub struct Compiled {
-    pub circuit: Circuit,
-    pub generator: Generator,
-}
-
-impl Compiled {
-    /// Bytes of a partition's witness.
-    pub fn witness_bytes(&self) -> u64 {
-        let layout = self.generator.layout();
-        (layout.aux() / 8 + 32 * (layout.wide() + self.circuit.inputs())) as u64
-    }
-
-    /// Bytes of a partition's witness with the values of its rows.
-    pub fn check_bytes(&self) -> u64 {
-        self.witness_bytes() + ROW_BYTES * self.circuit.rows() as u64
-    }
 }
 
 /// A file that has been read and checked.
@@ -110,6 +89,14 @@ impl File {
     /// Do both have the same circuit and parameters, opened once?
     pub(super) fn has_circuit_of(&self, other: &File) -> bool {
         Arc::ptr_eq(&self.opened, &other.opened)
+    }
+
+    /// Names the cache file in an error that wrong constraints may be behind; see [`Compiled::doubt`].
+    pub(super) fn doubt(&self, error: Error) -> Error {
+        match &self.compiled {
+            Some(compiled) => compiled.doubt(error),
+            None => error,
+        }
     }
 
     pub(super) fn fail(&self) {

@@ -3,6 +3,7 @@
 pub mod available;
 pub mod budget;
 pub mod clock;
+pub mod compiled;
 pub mod device;
 pub mod job;
 pub mod output;

@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::job::Compiled;
+use super::compiled::Compiled;
 use crate::circuit::proof_type::sector_size_name;
 use crate::circuit::PoRep;
-use crate::constraints::cache::{self, Kept};
+use crate::constraints::cache;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::groth16::Circuit;
@@ -55,14 +55,12 @@ impl Source {
             progress.note("taking the constraints from the circuit: seconds, for 32 GiB and more about a minute");
             porep.blank()
         })?;
-        match (&found.kept, &path) {
-            (Kept::InMemory { reason }, _) => progress.note(&format!("{reason}; the constraints are not kept")),
-            (Kept::Saved { replaced: Some(reason), .. }, Some(path)) => {
-                progress.note(&format!("{}: {reason}; it was replaced", path.display()));
-            }
-            _ => {}
-        }
-        Ok(Compiled { circuit: Circuit::new(found.constraints), generator: Generator::new(&porep.shape())? })
+        progress.note(&found.note());
+        let loaded_from = found.loaded_from().map(Path::to_owned);
+        let generator = Generator::new(&porep.shape()).map_err(|error| {
+            progress.note(&format!("{error}: witnesses are made by running the circuit, which takes far longer"));
+        });
+        Ok(Compiled { circuit: Circuit::new(found.constraints), generator: generator.ok(), loaded_from })
     }
 
     /// Bytes of the folder's largest parameter file, 0 where there is none: the most that a run maps at a time, as far as that

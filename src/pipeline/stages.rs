@@ -1,22 +1,24 @@
 //! The stages of a proof, each one call: what runs them in which order, and how many at a time, is decided elsewhere.
 
 use bellperson::groth16::{Proof, VerifyingKey};
-use blstrs::Bls12;
+use blstrs::{Bls12, Scalar as Fr};
+use ff::PrimeField;
 
-use super::job::Compiled;
+use super::compiled::{Compiled, Values};
 use super::proof_file::PARTITION_BYTES;
-use crate::circuit::{Partition, PoRep, Statement, VanillaProofs};
+use crate::circuit::{PoRep, Statement, VanillaProofs};
 use crate::constraints::first_unsatisfied;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::groth16;
 use crate::report::{Phase, Timings};
-use crate::witness::{porep::Generator, CompactWitness};
+use crate::witness::CompactWitness;
 
-/// Checks that the witness of partition `k` satisfies its circuit, row by row.
+/// Checks that the witness of partition `k` has the public inputs that its proof will be verified with, and satisfies its circuit,
+/// row by row.
 ///
 /// # Errors
-/// `Input` for the first row that it does not satisfy, with the row's place in the circuit.
+/// `Input` for the first input that differs, or the first row that is not satisfied with its place in the circuit.
 pub fn witness_check(
     porep: &PoRep,
     compiled: &Compiled,
@@ -27,34 +29,72 @@ pub fn witness_check(
 ) -> Result<()> {
     let rows = compiled.circuit.rows() as u64;
     timings.time(Phase::WitnessCheck, rows, || {
-        let witness = compiled.generator.generate(&porep.partition(statement, vanilla, k)?)?;
-        let values = compiled.circuit.constraints().evaluate(&witness)?;
-        match first_unsatisfied(|| porep.blank(), &witness, &values)? {
-            None => Ok(()),
-            Some(unsatisfied) => fail!(
-                Fault::Input,
-                "the witness does not satisfy the circuit, first in {unsatisfied}. Expected a C1 file that satisfies every row; \
-                 if this one passes filecoin's own verification (no --no-check-c1), please report this"
-            ),
-        }
+        let witness = compiled.witness(compiled.values(porep, statement, vanilla, k)?)?;
+        check_inputs(porep, statement, k, &witness)?;
+        check_rows(porep, compiled, &witness).map_err(|error| compiled.doubt(error))
     })
 }
 
-/// The values of partition `k`, counted from 0, that its circuit takes.
+/// # Errors
+/// `Input`: the vanilla proofs answer other challenges than the statement's.
+fn check_inputs(porep: &PoRep, statement: &Statement, k: usize, witness: &CompactWitness) -> Result<()> {
+    let expected = porep.public_inputs(statement, k)?;
+    let got = witness.inputs().get(1..).unwrap_or_default();
+    if got.len() != expected.len() {
+        fail!(Fault::Internal, "a witness of {} inputs, expected {}", got.len(), expected.len());
+    }
+    if let Some(i) = (0..got.len()).find(|i| got[*i] != expected[*i]) {
+        fail!(
+            Fault::Input,
+            "input {} of the witness ({}) is {}, and the proof is verified with {}: these vanilla proofs answer other challenges \
+             than those that follow from seed, replica_id and proof type. Expected all of them from one commit phase 1; compare \
+             the file with its source",
+            i + 1,
+            porep.shape().public_input_name(i),
+            public_input(&got[i]),
+            public_input(&expected[i])
+        );
+    }
+    Ok(())
+}
+
+/// Positions as the numbers they are, commitments as the C1 file has them.
+fn public_input(value: &Fr) -> String {
+    let bytes = value.to_repr();
+    match bytes.split_first_chunk() {
+        Some((low, high)) if high.iter().all(|byte| *byte == 0) => u64::from_le_bytes(*low).to_string(),
+        _ => hex::encode(bytes),
+    }
+}
+
+fn check_rows(porep: &PoRep, compiled: &Compiled, witness: &CompactWitness) -> Result<()> {
+    let values = compiled.circuit.constraints().evaluate(witness)?;
+    match first_unsatisfied(|| porep.blank(), witness, &values)? {
+        None => Ok(()),
+        Some(unsatisfied) => fail!(
+            Fault::Input,
+            "the witness does not satisfy the circuit, first in {unsatisfied}. Expected a C1 file that satisfies every row; \
+             if this one passes filecoin's own verification (no --no-check-c1), please report this"
+        ),
+    }
+}
+
+/// What the witness of partition `k`, counted from 0, is made from.
 pub fn circuit(
     porep: &PoRep,
+    compiled: &Compiled,
     statement: &Statement,
     vanilla: &VanillaProofs,
     k: usize,
     timings: &Timings,
-) -> Result<Partition> {
-    timings.time(Phase::Circuit, 1, || porep.partition(statement, vanilla, k))
+) -> Result<Values> {
+    timings.time(Phase::Circuit, 1, || compiled.values(porep, statement, vanilla, k))
 }
 
 /// The witness of partition `k`.
-pub fn synthesis(generator: &Generator, partition: &Partition, k: usize, timings: &Timings) -> Result<CompactWitness> {
-    let variables = generator.layout().aux() as u64;
-    timings.time(Phase::Synthesis, variables, || generator.generate(partition)).map_err(|e| in_partition(e, k))
+pub fn synthesis(compiled: &Compiled, values: Values, k: usize, timings: &Timings) -> Result<CompactWitness> {
+    let variables = compiled.circuit.aux() as u64;
+    timings.time(Phase::Synthesis, variables, || compiled.witness(values)).map_err(|e| in_partition(e, k))
 }
 
 /// Verifies one proof a partition; an error names the partitions whose proofs are wrong.

@@ -1,7 +1,8 @@
 //! Remembered digests: a file of 45 GiB is hashed once, not on every start.
 //!
 //! A digest is remembered for a path with its size, time of modification and inode; whoever can change the file and set
-//! its time back can change this cache too. A damaged or missing cache is as good as an empty one.
+//! its time back can change this cache too. A damaged or missing cache is as good as an empty one, and so is one
+//! that others can write to.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -123,7 +124,9 @@ fn recall(verdicts: &Path, path: &Path, key: &Key) -> Option<String> {
 }
 
 fn load(verdicts: &Path) -> Cache {
-    let bytes = files::read_small(verdicts, CACHE_LIMIT).ok();
+    let file = files::open_regular(verdicts).and_then(|file| Ok((file.metadata()?, file))).ok();
+    let own = file.filter(|(metadata, _)| files::distrust_file(metadata).is_none());
+    let bytes = own.and_then(|(_, file)| files::read_small_from(file, CACHE_LIMIT).ok());
     let cache: Option<Cache> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     cache.filter(|cache| cache.version == VERSION).unwrap_or_default()
 }
@@ -137,8 +140,8 @@ fn remember(verdicts: &Path, path: &Path, entry: Remembered) -> io::Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    fs::create_dir_all(folder)?;
-    // Whoever can write this file decides what passes for checked: it is the user's own.
+    // Whoever can write this file decides what passes for checked: it is the user's own, and so is a folder that is made for it.
+    files::create_own_folder(folder)?;
     let mut temporary = Temporary::create(folder, ".parameter-digests-", ".tmp", 0o600)?;
     serde_json::to_writer_pretty(temporary.file(), &cache)?;
     files::put(temporary, verdicts)
@@ -153,6 +156,7 @@ fn name_of(path: &Path) -> String {
 mod tests {
     use super::super::progress::silent;
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     /// Asks for the digest; tells whether the file was read.
@@ -208,6 +212,20 @@ mod tests {
         File::options().write(true).open(&verdicts).unwrap().set_len(1 << 40).unwrap();
         assert!(ask(&path, &verdicts, false).1);
         assert!(!ask(&path, &verdicts, false).1);
+    }
+
+    #[test]
+    fn a_cache_that_others_can_write_is_not_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, verdicts) = (folder.path().join("f"), folder.path().join("deep/verdicts.json"));
+        fs::write(&path, b"abc").unwrap();
+        ask(&path, &verdicts, false);
+        assert_eq!(fs::metadata(folder.path().join("deep")).unwrap().mode() & 0o777, 0o700);
+        for mode in [0o620, 0o602] {
+            fs::set_permissions(&verdicts, fs::Permissions::from_mode(mode)).unwrap();
+            assert!(ask(&path, &verdicts, false).1, "{mode:o}");
+            assert!(!ask(&path, &verdicts, false).1, "{mode:o}");
+        }
     }
 
     #[test]

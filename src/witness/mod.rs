@@ -5,11 +5,13 @@
 
 mod compact;
 mod density;
+mod generic;
 pub mod nameless;
 pub mod porep;
 
 pub use compact::{CompactWitness, Layout, PADDING};
 pub use density::Density;
+pub use generic::of_circuit;
 pub use nameless::Nameless;
 
 use bellperson::{Circuit, LinearCombination, SynthesisError};
@@ -38,6 +40,9 @@ pub struct Assignment {
     pub b_aux_density: Density,
 }
 
+/// What is wrong where a circuit reports an error.
+const UNSYNTHESIZED: &str = "the circuit could not be synthesized from this C1; check the file with 'cuzk inspect'";
+
 /// Runs `circuit` and returns its assignment.
 ///
 /// # Errors
@@ -45,9 +50,8 @@ pub struct Assignment {
 pub fn synthesize(circuit: impl Circuit<Fr>) -> Result<Assignment> {
     let mut synthesis = Synthesis(Assignment::default());
     let one = synthesis.input(|| Ok(Fr::ONE));
-    let synthesis = one.and_then(|_| nameless::run(circuit, synthesis)).or_fault(Fault::Input, || {
-        "the circuit could not be synthesized from this C1; check the file with 'cuzk inspect'".into()
-    })?;
+    let synthesis =
+        one.and_then(|_| nameless::run(circuit, synthesis)).or_fault(Fault::Input, || UNSYNTHESIZED.into())?;
     let mut assignment = synthesis.0;
     // The input rows make the inputs' polynomials linearly independent (Groth16's proof of soundness needs that).
     assignment.a.extend_from_slice(&assignment.inputs);

@@ -1,9 +1,10 @@
 //! The PoRep circuit: 2 KiB whole, the other sizes by one challenge.
 
+use blstrs::Scalar as Fr;
 use cuzk::c1::{self, SampleOptions, C1};
 use cuzk::circuit::proof_type::default_proof;
 use cuzk::circuit::{PartitionCircuit, PoRep, VanillaProofs};
-use cuzk::constraints::{first_unsatisfied, Arithmetic, Constraints, Densities, RowValues};
+use cuzk::constraints::{cache, first_unsatisfied, Arithmetic, Constraints, Densities, RowValues, Unsatisfied};
 use cuzk::witness::{synthesize, CompactWitness};
 
 use super::{Expected, POOLS};
@@ -44,6 +45,26 @@ fn a_whole_2kib_sector() {
     }
 }
 
+/// Checksum of the cache file of the 2 KiB circuit's constraints; it covers the format's version too.
+const CHECKSUM_2KIB: &str = "8686c64094394c5f305b65f916c34c63eb0013eb7142796b015b446524706927";
+
+/// The cache file is known by its circuit's name, which does not change with the circuit's code.
+#[test]
+fn constraints_are_those_of_this_version_of_the_format() {
+    let (porep, _) = sector(2 << 10, 1);
+    let folder = tempfile::tempdir().unwrap();
+    let path = cache::path(folder.path(), &porep.identity().params);
+    cache::save(&Constraints::build(porep.blank()).unwrap(), &path, &porep.identity().params).unwrap();
+    let bytes = std::fs::read(path).unwrap();
+    assert_eq!(
+        hex::encode(&bytes[bytes.len() - 32..]),
+        CHECKSUM_2KIB,
+        "the constraints of the 2 KiB circuit, or the way they are stored, are others than recorded: cache files of users hold those, \
+         and would be loaded. Raise VERSION in src/constraints/file/mod.rs, so that no such file is used any more, and then \
+         record the left checksum here"
+    );
+}
+
 /// A changed value is found, in the row that made it.
 fn unsatisfied_after_a_change(porep: &PoRep, constraints: &Constraints, witness: &CompactWitness) {
     let find = |witness: &CompactWitness| {
@@ -53,9 +74,13 @@ fn unsatisfied_after_a_change(porep: &PoRep, constraints: &Constraints, witness:
     assert_eq!(find(witness), None);
     let mut aux = witness.expand();
     let changed = aux.len() / 2;
-    aux[changed] += blstrs::Scalar::from(1);
+    aux[changed] += Fr::from(1);
     let found = find(&CompactWitness::from_values(witness.inputs().to_vec(), &aux).unwrap()).unwrap();
     assert!(found.a * found.b != found.c && found.path.matches('/').count() >= 2, "{found}");
+    let elements = Unsatisfied { row: 5, path: "x/y".into(), a: Fr::from(0), b: Fr::from(0x2_0304), c: -Fr::from(1) };
+    let largest = "73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000000";
+    let expected = format!("row 5 (x/y): a * b is not c, with a = 0x0, b = 0x20304, c = 0x{largest}");
+    assert_eq!(elements.to_string(), expected);
 }
 
 /// The constraints are those of one sector's circuit, the witness is another's.

@@ -67,6 +67,12 @@ fn fabricated_8mib_witnesses_are_the_circuits() {
     assert_whole_equal(&sample(StackedDrg8MiBV1_1, &random(4)).unwrap());
 }
 
+/// `cargo test --release --test porep_witness sealed_8mib`
+#[test]
+fn sealed_8mib_witnesses_are_the_circuits() {
+    assert_whole_equal(&sealed(StackedDrg8MiBV1_1, &random(7)).unwrap());
+}
+
 #[test]
 fn any_number_of_threads_makes_the_same_witness() {
     let c1 = sample(StackedDrg8MiBV1_1, &random(6)).unwrap();
@@ -121,6 +127,7 @@ fn challenges_of_32gib_are_the_circuits() {
 
 #[test]
 fn challenges_of_64gib_are_the_circuits() {
+    assert_challenge_equal(&sample(StackedDrg64GiBV1_1, &SampleOptions::default()).unwrap(), 0, 0);
     assert_challenge_equal(&sample(StackedDrg64GiBV1_1, &random(12)).unwrap(), 5, 3);
 }
 

@@ -1,6 +1,5 @@
 //! `cuzk constraints`.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -26,8 +25,7 @@ pub fn run(options: &Options, terminal: &Terminal) -> Result<()> {
         terminal.note("taking the constraints from the circuit: seconds, for 32 GiB and more about a minute");
         porep.blank()
     })?;
-    let description =
-        Description { identity, path, wall: start.elapsed(), densities: found.constraints.densities(), found };
+    let description = Description { identity, wall: start.elapsed(), densities: found.constraints.densities(), found };
     description.notes(terminal);
     if options.json {
         let text =
@@ -43,7 +41,6 @@ pub fn run(options: &Options, terminal: &Terminal) -> Result<()> {
 /// What there is to say.
 struct Description {
     identity: String,
-    path: Option<PathBuf>,
     /// Time to load or to build and save.
     wall: Duration,
     densities: Densities,
@@ -57,15 +54,8 @@ impl Description {
 
     /// What the user may want to act on.
     fn notes(&self, terminal: &Terminal) {
-        match (&self.found.kept, &self.path) {
-            (Kept::InMemory { reason }, _) => {
-                terminal
-                    .note(&format!("{reason}; the constraints are built anew each time: name a folder with --cache"));
-            }
-            (Kept::Saved { replaced: Some(reason), .. }, Some(path)) => {
-                terminal.note(&format!("{}: {reason}; it was replaced", path.display()));
-            }
-            _ => {}
+        if let Kept::InMemory { .. } | Kept::Saved { replaced: Some(_), .. } = self.found.kept {
+            terminal.note(&self.found.note());
         }
     }
 
@@ -73,7 +63,7 @@ impl Description {
         let (tables, seconds) = (self.tables(), self.wall.as_secs_f64());
         let Densities { a_aux, b_input, b_aux } = &self.densities;
         let [of_a, of_b] = tables.nonzeros;
-        let file = self.path.as_ref().map_or(String::new(), |path| path.display().to_string());
+        let file = self.found.path.as_ref().map_or(String::new(), |path| path.display().to_string());
         let kept = match &self.found.kept {
             Kept::Loaded { bytes } => format!("loaded in {seconds:.3} s from {file}, {}", Unit::Bytes.amount(*bytes)),
             Kept::Saved { bytes, .. } => {
@@ -129,7 +119,7 @@ impl Description {
             "coefficients": tables.coefficients.len(),
             "memory_bytes": self.found.constraints.bytes(),
             "file_bytes": file_bytes,
-            "file": file_bytes.and(self.path.as_ref()),
+            "file": file_bytes.and(self.found.path.as_ref()),
             "how": how,
             "seconds": self.wall.as_secs_f64(),
         })

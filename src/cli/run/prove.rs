@@ -46,7 +46,7 @@ pub fn run(options: &Prove, threads: usize, terminal: &Terminal) -> Result<()> {
     let End { ending, table, json } = desk.end()?;
     match ending {
         Ending::Proved(_) => report(options.timings, &table, json, &sink, terminal),
-        Ending::Failed(error) => Err(advised(error, options.check_c1)),
+        Ending::Failed(error) => Err(advised(error, options.check_c1 || options.check_witness)),
         other => Err(Error::new(Fault::Internal, format!("the file ended as {other:?}"))),
     }
 }
@@ -118,12 +118,13 @@ impl Desk for OneFile<'_> {
 fn advised(error: Error, checked: bool) -> Error {
     match (error.fault(), checked) {
         (Fault::Unverified, true) => error.context(
-            "the C1 file is sound, so parameters or machine are not: run again with --recheck, and if that does not help \
-             suspect memory or CPU",
+            "the C1 file is sound, so something else is not: delete the cache file of constraints if one is named here, or run \
+             again with --recheck for the parameters, and if that does not help suspect memory or CPU",
         ),
         (Fault::Unverified, false) => error.context(
-            "the C1 file was not checked: run again without --no-check-c1, or with --check-witness for the row that fails; if it is \
-             sound, with --recheck for the parameters, and then suspect memory or CPU",
+            "the C1 file was not checked: run again without --no-check-c1, or with --check-witness for the input or row that is \
+             wrong; if it is sound, delete the cache file of constraints if one is named here, run again with --recheck for the \
+             parameters, and then suspect memory or CPU",
         ),
         _ => error,
     }

@@ -7,6 +7,8 @@ mod lanes;
 mod operands;
 mod tile;
 
+use std::sync::LazyLock;
+
 use blstrs::Scalar as Fr;
 use ff::Field;
 use rayon::prelude::*;
@@ -64,6 +66,9 @@ impl Arithmetic {
 /// Pieces for each thread: enough that the last ones to finish are near each other.
 const PIECES_PER_THREAD: usize = 8;
 
+/// Threads that can run at once.
+static CORES: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+
 impl Constraints {
     /// The values of A's and B's rows for a witness, on the current rayon pool.
     ///
@@ -104,14 +109,12 @@ impl Constraints {
         Ok(())
     }
 
-    /// The instances in pieces of about equal cost, with the bytes of their rows. One piece for one thread.
+    /// The instances in pieces of about equal cost, with the bytes of their rows.
     fn pieces<'a>(&'a self, [mut a, mut b]: [&'a mut [i8]; 2]) -> Vec<Piece<'a>> {
         let instances = &self.tables().instances[..];
-        let threads = rayon::current_num_threads();
-        let count = if threads == 1 { 1 } else { threads * PIECES_PER_THREAD };
         let cost = |instance: &Instance| self.costs()[instance.superchunk as usize];
-        let goal = instances.iter().map(cost).sum::<u64>().div_ceil(count as u64).max(1);
-        let mut pieces = Vec::with_capacity(count);
+        let goal = piece_cost(instances.iter().map(cost).sum(), rayon::current_num_threads(), *CORES);
+        let mut pieces = Vec::new();
         let (mut rest, mut row) = (instances, 0);
         while !rest.is_empty() {
             let mut spent = 0;
@@ -129,6 +132,13 @@ impl Constraints {
         }
         pieces
     }
+}
+
+/// The cost that ends a piece, of `total`: one piece for one thread. For threads that only take turns on the cores there are no
+/// more pieces: each of them costs lists of its own, and a thread that must be woken.
+fn piece_cost(total: u64, threads: usize, cores: usize) -> u64 {
+    let count = if threads == 1 { 1 } else { threads.min(cores) * PIECES_PER_THREAD };
+    total.div_ceil(count.max(1) as u64).max(1)
 }
 
 fn check_witness(tables: &Tables, witness: &CompactWitness) -> Result<()> {
@@ -166,4 +176,21 @@ fn tile_cost(tables: &Tables, tile: &Tile) -> u64 {
         (groups + entries) as u64
     };
     10 + of_matrix(0) + of_matrix(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::piece_cost;
+
+    #[test]
+    fn there_are_pieces_for_the_cores_and_not_for_all_threads() {
+        const TOTAL: u64 = 6_375_904;
+        let pieces = |threads, cores| TOTAL.div_ceil(piece_cost(TOTAL, threads, cores));
+        assert_eq!(pieces(1, 64), 1);
+        for cores in [1, 2, 64] {
+            assert_eq!(pieces(1024, cores), 8 * cores as u64);
+        }
+        assert_eq!(pieces(4, 64), 32);
+        assert_eq!((piece_cost(0, 2, 2), piece_cost(3, 2, 64), piece_cost(u64::MAX, usize::MAX, 1)), (1, 1, 1 << 61));
+    }
 }

@@ -12,6 +12,8 @@
 //!
 //! All numbers are little-endian. The checksum tells damage; what a whole file says is checked when it becomes [`Constraints`].
 
+use std::io::{self, Read};
+
 use blake2b_simd::Params;
 use blstrs::Scalar as Fr;
 use ff::PrimeField;
@@ -25,7 +27,25 @@ const MAGIC: &[u8; 8] = b"cuzkA,B\n";
 const VERSION: u32 = 1;
 const DIGEST: usize = 32;
 const ARRAYS: usize = 11;
-const HEADER: usize = MAGIC.len() + 4 + DIGEST + 8 * 6 + 8 * ARRAYS;
+/// Where the counts begin.
+const COUNTS: usize = MAGIC.len() + 4 + DIGEST;
+const HEADER: usize = COUNTS + 8 * 6 + 8 * ARRAYS;
+/// Bytes of an item of each array.
+const RECORDS: [usize; ARRAYS] = [
+    Fr::BYTES,
+    FieldTerm::BYTES,
+    u32::BYTES,
+    GroupTerm::BYTES,
+    Group::BYTES,
+    FieldEntry::BYTES,
+    Tile::BYTES,
+    u32::BYTES,
+    Child::BYTES,
+    u32::BYTES,
+    Instance::BYTES,
+];
+/// A file for a circuit of ten million rows without any repetition is smaller.
+const LIMIT: u64 = 4 << 30;
 
 /// The file of a circuit's constraints.
 pub(super) fn encode(constraints: &Constraints, identity: &str) -> Vec<u8> {
@@ -58,13 +78,41 @@ pub(super) fn encode(constraints: &Constraints, identity: &str) -> Vec<u8> {
     bytes
 }
 
-/// The constraints in a file, or what is wrong with it.
-pub(super) fn decode(bytes: &[u8], identity: &str) -> Result<Constraints, String> {
-    if bytes.len() < HEADER + DIGEST {
-        return Err(format!("{} bytes are too few", bytes.len()));
+/// The constraints in a file of `length` bytes, or what is wrong with it. Nothing after the header is read of a file that is
+/// not one of this circuit's constraints, or is not of the length that its header says.
+pub(super) fn read(file: impl Read, length: u64, identity: &str) -> Result<Constraints, String> {
+    let unreadable = |error: io::Error| format!("cannot be read: {error}");
+    let mut bytes = Vec::new();
+    // A file that grows meanwhile is read no further.
+    let mut file = file.take(length);
+    file.by_ref().take(HEADER as u64).read_to_end(&mut bytes).map_err(unreadable)?;
+    check_header(&bytes, length, identity)?;
+    if length > LIMIT {
+        return Err(format!("{length} bytes, expected at most {LIMIT}"));
     }
+    file.read_to_end(&mut bytes).map_err(unreadable)?;
+    decode(&bytes, identity)
+}
+
+/// The constraints in the bytes of a file, or what is wrong with it.
+fn decode(bytes: &[u8], identity: &str) -> Result<Constraints, String> {
+    check_header(bytes, bytes.len() as u64, identity)?;
     let (content, checksum) = bytes.split_at(bytes.len() - DIGEST);
+    if digest(content) != checksum {
+        return Err("the checksum is wrong".into());
+    }
     let mut reader = Reader(content);
+    reader.bytes(COUNTS)?;
+    let tables = tables(&mut reader)?;
+    Constraints::new(tables).map_err(|error| error.to_string())
+}
+
+/// Whether a file of `length` bytes that begins with `bytes`, its header or more, can be one of this circuit's constraints.
+fn check_header(bytes: &[u8], length: u64, identity: &str) -> Result<(), String> {
+    let Some(header) = bytes.get(..HEADER).filter(|_| length >= (HEADER + DIGEST) as u64) else {
+        return Err(format!("{length} bytes are too few"));
+    };
+    let mut reader = Reader(header);
     if reader.bytes(MAGIC.len())? != MAGIC {
         return Err("not a file of constraints".into());
     }
@@ -72,17 +120,20 @@ pub(super) fn decode(bytes: &[u8], identity: &str) -> Result<Constraints, String
     if version != VERSION {
         return Err(format!("version {version}, expected {VERSION}"));
     }
-    if digest(content) != checksum {
-        return Err("the checksum is wrong".into());
-    }
     if reader.bytes(DIGEST)? != digest(identity.as_bytes()) {
         return Err("it is of another circuit".into());
     }
-    let tables = tables(&mut reader)?;
-    if !reader.0.is_empty() {
-        return Err(format!("{} bytes too many", reader.0.len()));
+    reader.bytes(8 * 6)?;
+    // Wide enough for any sum of lengths.
+    let mut expected = (HEADER + DIGEST) as u128;
+    for bytes in RECORDS {
+        expected += u128::from(reader.u64()?) * bytes as u128;
     }
-    Constraints::new(tables).map_err(|error| error.to_string())
+    match u128::from(length) {
+        length if length < expected => Err(format!("it ends early: {length} bytes, its header says {expected}")),
+        length if length > expected => Err(format!("{} bytes too many: its header says {expected}", length - expected)),
+        _ => Ok(()),
+    }
 }
 
 fn digest(bytes: &[u8]) -> [u8; DIGEST] {

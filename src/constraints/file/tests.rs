@@ -173,3 +173,44 @@ fn each_kind_of_foreign_file_is_told() {
         .unwrap_err()
         .contains("too many"));
 }
+
+/// Counts what is read of it.
+struct Counted<'a, R>(R, &'a std::cell::Cell<usize>);
+
+impl<R: io::Read> io::Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.0.read(buffer)?;
+        self.1.set(self.1.get() + count);
+        Ok(count)
+    }
+}
+
+#[test]
+fn of_a_foreign_giant_nothing_but_the_header_is_read() {
+    let bytes = encode(&Constraints::build(Varied).unwrap(), IDENTITY);
+    let changed = |place: usize| {
+        let mut bytes = bytes.clone();
+        bytes[place] ^= 1;
+        bytes
+    };
+    let mut many = bytes.clone();
+    many[HEADER - 8..HEADER].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    let giant = bytes.len() as u64 + 16 * (1 << 40)
+        - 16 * tables(&mut Reader(&bytes[COUNTS..])).unwrap().instances.len() as u64;
+    for (content, length, reason) in [
+        (changed(0), 3 << 30, "not a file of constraints"),
+        (changed(MAGIC.len()), 3 << 30, "version 0"),
+        (changed(MAGIC.len() + 4), 3 << 30, "another circuit"),
+        (bytes.clone(), 3 << 30, "bytes too many"),
+        (bytes.clone(), bytes.len() as u64 - 1, "it ends early"),
+        (bytes.clone(), HEADER as u64, "too few"),
+        (many, giant, "expected at most"),
+    ] {
+        let count = std::cell::Cell::new(0);
+        let endless = io::Read::chain(&content[..], io::repeat(0));
+        let refused = read(Counted(endless, &count), length, IDENTITY).unwrap_err();
+        assert!(refused.contains(reason), "expected {reason:?} in {refused}");
+        assert!(count.get() <= HEADER, "{} bytes were read: {refused}", count.get());
+    }
+    assert!(read(&bytes[..], bytes.len() as u64, IDENTITY).is_ok());
+}

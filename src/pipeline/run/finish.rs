@@ -153,6 +153,6 @@ fn assemble_and_verify(file: &File, proved: Vec<Proved>) -> Result<Vec<u8>> {
     }
     srs.unchanged()?;
     let verify = || groth16::check_proofs(srs.vk(), &proofs, &inputs);
-    timings.time(Phase::Verification, proofs.len() as u64, verify)?;
+    timings.time(Phase::Verification, proofs.len() as u64, verify).map_err(|error| file.doubt(error))?;
     stages::encode(&proofs)
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::circuit::{PoRep, SealProof};
 use crate::error::Result;
-use crate::pipeline::job::{Compiled, Opened};
+use crate::pipeline::compiled::Compiled;
+use crate::pipeline::job::Opened;
 use crate::pipeline::parameters::Source;
 use crate::report::Progress;
 

@@ -7,9 +7,10 @@ use blstrs::Scalar as Fr;
 use rayon::Scope;
 
 use super::{Held, Loaded, Numbers, Ready, Report, Run};
-use crate::circuit::{Partition, VanillaProofs};
+use crate::circuit::VanillaProofs;
 use crate::error::Result;
 use crate::pipeline::budget::{Budget, Order, Reservation};
+use crate::pipeline::compiled::{Compiled, Values};
 use crate::pipeline::job::File;
 use crate::pipeline::stages;
 use crate::report::spans::{Activity, Lane, Stage};
@@ -17,7 +18,7 @@ use crate::report::spans::{Activity, Lane, Stage};
 const LANE: Lane = Lane { stage: Stage::Circuit, worker: 0 };
 
 /// A partition's public inputs without ONE, and its values; None where no device computes with a witness.
-type Built = (Vec<Fr>, Option<Partition>);
+type Built = (Vec<Fr>, Option<Values>);
 
 impl Run<'_> {
     pub(super) fn synthesize_all(
@@ -92,8 +93,10 @@ impl Run<'_> {
     fn build(&self, file: &File, vanilla: &VanillaProofs, partition: usize) -> Result<Built> {
         let porep = &file.opened.porep;
         let inputs = porep.public_inputs(&file.statement, partition)?;
-        let values = || stages::circuit(porep, &file.statement, vanilla, partition, file.timings());
-        Ok((inputs, file.compiled.as_ref().map(|_| values()).transpose()?))
+        let values = |compiled: &Arc<Compiled>| {
+            stages::circuit(porep, compiled, &file.statement, vanilla, partition, file.timings())
+        };
+        Ok((inputs, file.compiled.as_ref().map(values).transpose()?))
     }
 
     #[allow(clippy::too_many_arguments)] // Everything that the task takes with it.
@@ -120,7 +123,7 @@ impl Run<'_> {
                 self.contained(Stage::Synthesis, &file.job, || {
                     file.check_deadline("its synthesis began")?;
                     let Some((values, compiled)) = values.zip(file.compiled.as_ref()) else { return Ok(None) };
-                    stages::synthesis(&compiled.generator, &values, partition, file.timings()).map(Some)
+                    stages::synthesis(compiled, values, partition, file.timings()).map(Some)
                 })
             };
             numbers.give_back(number);
