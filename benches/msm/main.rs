@@ -1,6 +1,6 @@
 //! Sums over G1 and G2 bases, ours and the peers', in turn in one run, and beside what the processor's multiplications alone would take.
 //!
-//! `cargo bench --bench msm [-- --runs N] [--sizes 10,14,18,20] [--group g1]`: three rounds by default. Bases and scalars are in
+//! `cargo bench --bench msm [-- --runs N] [--sizes 10,14,18,20] [--group g1] [--only cuzk]`: three rounds by default. Bases and scalars are in
 //! memory, in the form that each prover has them in: ours decodes the parameter file's bytes. Everybody has all cores.
 //!
 //! Fails where 2^20 full scalars in G1 or 2^18 in G2 miss the required ratio to blst's Pippenger.
@@ -63,6 +63,10 @@ fn compare<G: Group>(sizes: &[u32], runs: usize, counted: &Counted, required: &R
     for log_size in sizes {
         for kind in Kind::ALL {
             let input = Input::<G>::new(1 << log_size, kind);
+            if let Some(name) = common::flag("--only") {
+                alone::<G>(&provers(&input), &name, runs);
+                continue;
+            }
             let medians = medians::<G>(&provers(&input), runs);
             let cells = medians.iter().map(|m| {
                 format!("{:>18}", format!("{} ({:.2})", seconds(*m), m.as_secs_f64() / medians[0].as_secs_f64()))
@@ -104,6 +108,16 @@ fn provers<G: Group>(input: &Input<G>) -> [Prover<'_, G>; 5] {
         ("arkworks", Box::new(|| G::arkworks(input))),
         ("bellperson", Box::new(|| G::bellperson(input))),
     ]
+}
+
+/// One prover's times, for a profiler beside it.
+fn alone<G: Group>(provers: &[Prover<'_, G>; 5], name: &str, runs: usize) {
+    let (_, prover) = provers.iter().find(|(known, _)| *known == name).expect("--only takes a column's name");
+    for _ in 0..=runs {
+        let start = Instant::now();
+        std::hint::black_box(prover());
+        println!("{name} {}", seconds(start.elapsed()));
+    }
 }
 
 fn medians<G: Group>(provers: &[Prover<'_, G>; 5], runs: usize) -> [Duration; 5] {

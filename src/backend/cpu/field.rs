@@ -28,9 +28,7 @@ pub trait BaseField: Plain + Default + PartialEq + 'static {
     fn negate_if(&mut self, flag: bool);
     /// Of zero: zero.
     fn invert(&self) -> Self;
-    fn is_zero(&self) -> bool {
-        *self == Self::default()
-    }
+    fn is_zero(&self) -> bool;
 }
 
 // SAFETY: six words; those that are not below p are a wrong number, not an invalid value.
@@ -38,8 +36,19 @@ unsafe impl Plain for blst_fp {}
 // SAFETY: twelve, likewise.
 unsafe impl Plain for blst_fp2 {}
 
+/// Hardly any element that is not zero has a first limb that is. The comparison of all limbs is a call, which took a tenth of a sum.
+#[inline]
+fn fp_is_zero(x: &blst_fp) -> bool {
+    x.l[0] == 0 && x.l == [0; 6]
+}
+
+#[inline]
+fn fp2_is_zero(x: &blst_fp2) -> bool {
+    x.fp.iter().all(fp_is_zero)
+}
+
 macro_rules! base_field {
-    ($field:ty, $one:expr, $add:ident, $sub:ident, $cneg:ident, $mul:ident, $sqr:ident, $inverse:ident) => {
+    ($field:ty, $one:expr, $zero:ident, $add:ident, $sub:ident, $cneg:ident, $mul:ident, $sqr:ident, $inverse:ident) => {
         impl BaseField for $field {
             fn one() -> Self {
                 $one
@@ -90,6 +99,10 @@ macro_rules! base_field {
                 unsafe { $inverse(&mut out, self) };
                 out
             }
+            #[inline]
+            fn is_zero(&self) -> bool {
+                $zero(self)
+            }
         }
     };
 }
@@ -97,6 +110,7 @@ macro_rules! base_field {
 base_field!(
     blst_fp,
     Fp::from(1u64).into(),
+    fp_is_zero,
     blst_fp_add,
     blst_fp_sub,
     blst_fp_cneg,
@@ -107,6 +121,7 @@ base_field!(
 base_field!(
     blst_fp2,
     Fp2::from(1u64).into(),
+    fp2_is_zero,
     blst_fp2_add,
     blst_fp2_sub,
     blst_fp2_cneg,
