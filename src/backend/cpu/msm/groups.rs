@@ -8,7 +8,7 @@ use crate::backend::cpu::accumulators::{all, Accumulators, Entry};
 /// lanes, stays in the second-level cache.
 const SLOTS: usize = 2048;
 /// The longest run that one accumulator sums. A larger group is cut into several, whose sums are then summed.
-const LONGEST: usize = 16;
+const LONGEST: usize = 32;
 
 /// A run of entries that one accumulator sums.
 #[derive(Clone, Copy, Debug)]
