@@ -96,7 +96,8 @@ pub struct ProveArgs {
     /// Check every row of the circuit before any device work, and name the first that the witness does not satisfy
     #[arg(long)]
     pub check_witness: bool,
-    /// Output file, or `-` for standard output [default: FILE with `.proof.FORMAT` as extension; `-` for standard input]
+    /// Output file, or `-` for standard output [default: FILE with `.proof.FORMAT` as extension; `-` where FILE is `-` or a
+    /// pipe]
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// Replace an existing output file
