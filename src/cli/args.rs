@@ -162,7 +162,8 @@ pub struct BatchArgs {
     /// Try a file again, so often, after a failure that may pass; a proof that is made is only written again
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub retry: u32,
-    /// Longest time of work on one file, e.g. 10m; its waiting, and what all files share, is left out
+    /// Longest time of work on one file, e.g. 10m; its waiting, and what all files share, is left out. Looked at between pieces
+    /// of work: what runs is not cut off, and a proof that is late is not written
     #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
     pub deadline: Option<Duration>,
     /// Write everything there is to know of the run as JSON

