@@ -16,7 +16,8 @@ pub struct BatchReport {
     /// In the run's order.
     pub(super) files: Vec<FileRecord>,
     pub(super) usages: Usages,
-    pub(super) device_partitions: usize,
+    /// Unknown where journals were merged.
+    pub(super) device_partitions: Option<usize>,
     pub(super) peak: Memory,
     /// Journals that were merged; empty for a run.
     pub(super) shards: Vec<(String, Counts)>,
@@ -114,7 +115,7 @@ impl BatchReport {
             wall: Some(snapshot.now),
             files,
             usages: Usages::new(snapshot),
-            device_partitions: snapshot.device_partitions().len(),
+            device_partitions: Some(snapshot.device_partitions().len()),
             peak: *peak,
             shards: Vec::new(),
         }
@@ -146,7 +147,8 @@ impl BatchReport {
     /// ```text
     /// wall_seconds             the run; null where journals were merged
     /// files                    total, proved, skipped, failed, unfinished: how many
-    /// partitions               proved: of the proved files; through_devices: finished by a device, failed files' included
+    /// partitions               proved: of the proved files; through_devices: finished by a device, failed files' included; null
+    ///                          where journals were merged
     /// files_per_hour           proved files; null where there was no time
     /// partitions_per_hour      through devices; null where there was no time
     /// held_back                by what the pipeline was held back, a phrase; null where journals were merged
@@ -178,7 +180,7 @@ impl BatchReport {
             "files": counts.json(),
             "partitions": {"proved": counts.partitions, "through_devices": self.device_partitions},
             "files_per_hour": self.per_hour(counts.proved),
-            "partitions_per_hour": self.per_hour(self.device_partitions),
+            "partitions_per_hour": self.device_partitions.and_then(|partitions| self.per_hour(partitions)),
             "held_back": self.held_back(),
             "memory": {
                 "anonymous_peak_bytes": self.peak.anonymous,

@@ -47,7 +47,7 @@ impl BatchReport {
             parts.push(RECORDED.into());
         }
         if let Some(run) = self.wall {
-            if self.device_partitions > 0 {
+            if self.has_device_work() {
                 parts.push(self.lanes_table(run));
             }
             parts.push(self.run_lines(run));
@@ -120,15 +120,19 @@ impl BatchReport {
         let rate = |items| self.per_hour(items).map_or_else(|| "unknown".to_owned(), count);
         let known = |figure: Option<u64>| figure.map_or_else(|| "unknown".to_owned(), bytes);
         // Where no partition went through a device there is nothing to be held back.
-        let held_back = (self.device_partitions > 0).then(|| format!("held back by {}\n", self.usages.held_back(run)));
+        let held_back = self.has_device_work().then(|| format!("held back by {}\n", self.usages.held_back(run)));
         format!(
             "throughput: {} files/h, {} partitions/h\npeak memory: anonymous {}, mapped file pages {}\n{}",
             rate(self.counts().proved),
-            rate(self.device_partitions),
+            rate(self.device_partitions.unwrap_or(0)),
             known(self.peak.anonymous),
             known(self.peak.mapped),
             held_back.unwrap_or_default()
         )
+    }
+
+    fn has_device_work(&self) -> bool {
+        self.device_partitions.is_some_and(|partitions| partitions > 0)
     }
 
     /// Each reason once, with the files that it is the reason of. Names are whole here: whoever looks for a file needs all of it.
