@@ -20,6 +20,11 @@ impl Terminal {
         Self { quiet, colour: !no_color && io::stderr().is_terminal() }
     }
 
+    /// Whether notes, bars and tables are left out.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Something good to know; not with `--quiet`.
     pub fn note(&self, message: &str) {
         if !self.quiet {
@@ -34,7 +39,7 @@ impl Terminal {
         }
     }
 
-    /// Text that was asked for and finds standard output taken; also with `--quiet`.
+    /// Text that somebody needs and that finds no other place; also with `--quiet`.
     pub fn requested(&self, text: &str) {
         screen::say(text);
     }

@@ -136,7 +136,7 @@ impl BatchReport {
     }
 
     /// Each reason once, with the files that it is the reason of. Names are whole here: whoever looks for a file needs all of it.
-    fn failures(&self) -> Option<String> {
+    pub fn failures(&self) -> Option<String> {
         let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
         for file in self.failed() {
             let reason = reason(file);

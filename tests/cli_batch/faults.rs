@@ -154,6 +154,19 @@ fn a_proof_that_cannot_be_written_is_kept_and_its_writing_alone_tried_again() {
 }
 
 #[test]
+fn a_quiet_batch_says_why_files_failed() {
+    let folder = Folder::new(1);
+    std::fs::write(folder.path("in/bad.json"), b"<html>").unwrap();
+    std::fs::write(folder.path("in/short.json"), &crate::folder::c1(100)[..1000]).unwrap();
+    let run = folder.run("-q");
+    run.fails(8, "error: 2 of 3 files failed: bad.json, short.json");
+    let lines: Vec<_> = run.stderr.lines().filter(|line| !line.starts_with("warning: ")).collect();
+    assert_eq!((lines.len(), lines[0]), (4, "2 files failed:"), "{}", run.stderr);
+    assert!(lines[1].starts_with("  bad.json: ") && lines[1].ends_with(" (input)"), "{}", run.stderr);
+    assert!(lines[2].starts_with("  short.json: ") && lines[2].ends_with(" (input)"), "{}", run.stderr);
+}
+
+#[test]
 fn a_signal_ends_the_attempts_to_write() {
     let folder = Folder::new(1);
     let (code, seen) = blocked(&folder, 1_000_000, |run| run.signal("-TERM"));
