@@ -49,9 +49,10 @@ fn a_bad_file_fails_alone_and_the_list_says_why() {
 #[test]
 fn without_parameters_for_any_file_nothing_is_begun() {
     let folder = Folder::new(3);
-    for params in ["nowhere", "in"] {
+    for (params, what) in [("nowhere", "no such folder"), ("in", "no .params files in this folder")] {
         let run = folder.place.run(&format!("batch in -o out --params {params}"));
-        run.fails(4, &format!("{params} (--params): no parameter files here"));
+        run.fails(4, &format!("{params} (--params): {what}; fetch the official parameters with `lotus"));
+        run.fails(4, "and pass --dev-params");
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert_eq!(folder.names(""), ["in"]);
     }
