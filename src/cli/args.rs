@@ -106,7 +106,8 @@ pub struct ProveArgs {
     /// What to write: a document about the proof, or the bare proof
     #[arg(long, value_enum, default_value_t = ProofFormatArg::Json)]
     pub format: ProofFormatArg,
-    /// How to report the phases: a table on standard error, or one JSON object as the result
+    /// How to report the phases: a table on standard error, or one JSON object on standard output (on standard error where the
+    /// proof takes that)
     #[arg(long, value_enum, default_value_t = TimingsArg::Table)]
     pub timings: TimingsArg,
 }
