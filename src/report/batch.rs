@@ -21,6 +21,8 @@ pub struct BatchReport {
     pub(super) peak: Memory,
     /// Journals that were merged; empty for a run.
     pub(super) shards: Vec<(String, Counts)>,
+    /// Names of files that failed and are not in the input folder any more: no files of the report.
+    pub(super) gone: Vec<String>,
 }
 
 /// How many files ended how.
@@ -117,8 +119,13 @@ impl BatchReport {
             usages: Usages::new(snapshot),
             device_partitions: Some(snapshot.device_partitions().len()),
             peak: *peak,
-            shards: Vec::new(),
+            ..Self::default()
         }
+    }
+
+    /// Names files that failed and were then taken out of the input folder, so that they are not just passed over.
+    pub fn without(self, gone: Vec<String>) -> Self {
+        Self { gone, ..self }
     }
 
     /// How many files ended how.
@@ -171,6 +178,7 @@ impl BatchReport {
     ///   phase, seconds, items, unit
     /// records                  array of the files in order, each as `FileRecord::to_json` has it
     /// failures                 array of the failed files: name, attempts, fault, message
+    /// gone                     array of names: files that failed and that the input folder had no more when a later run began
     /// shards                   array of the merged journals: shard (its name), files (as above), partitions (proved)
     /// ```
     pub fn json(&self) -> Value {
@@ -192,6 +200,7 @@ impl BatchReport {
             "phases": phase_totals(&self.files).iter().map(PhaseTotal::json).collect::<Vec<_>>(),
             "records": self.files.iter().map(FileRecord::to_json).collect::<Vec<_>>(),
             "failures": self.failed().map(failure).collect::<Vec<_>>(),
+            "gone": self.gone,
             "shards": self.shards.iter().map(shard).collect::<Vec<_>>(),
         })
     }
@@ -222,7 +231,7 @@ impl PhaseTotal {
         json!({
             "phase": self.phase.name(),
             "seconds": self.seconds,
-            "items": self.items,
+            "items": (self.items > 0).then_some(self.items),
             "unit": self.phase.unit().name(),
         })
     }
@@ -291,6 +300,7 @@ mod tests {
             ],
             "records": null,
             "failures": [{"name": "b.json", "attempts": 1, "fault": "Input", "message": "b.json: seed is all zero"}],
+            "gone": [],
             "shards": [],
         });
         assert_eq!(value, expected);
