@@ -49,8 +49,8 @@ fn the_table_has_a_figure_or_a_dash_in_every_place() {
     let run = folder.run("--device simulator:0.5");
     run.fails(8, "1 of 3 files failed");
     let row = |name: &str| -> Vec<&str> {
-        let rows = run.stderr.lines().filter(|line| line.starts_with(name) && !line.contains(": "));
-        rows.last()
+        let mut rows = run.stderr.lines().filter(|line| line.starts_with(name) && !line.contains(": "));
+        rows.next_back()
             .unwrap_or_else(|| panic!("{}", run.stderr))
             .split("  ")
             .map(str::trim)
