@@ -73,6 +73,11 @@ impl Error {
         self.fault
     }
 
+    /// Puts what to do behind the chain; keeps the fault.
+    pub fn advice(self, advice: &str) -> Self {
+        Self::new(self.fault, format!("{self}; {advice}"))
+    }
+
     /// Puts a message in front of the chain (what was being done, with which file); keeps the fault.
     pub fn context(self, message: impl Into<String>) -> Self {
         Self { fault: self.fault, source: self.source.context(message.into()) }

@@ -86,9 +86,33 @@ fn missing_parameters_are_4_and_say_where_they_were_looked_for() {
     let run = place.run("prove large.json --no-check-c1 --params nowhere");
     run.fails(4, "`lotus fetch-params 32GiB`");
     assert!(!run.stderr.contains("development"), "{}", run.stderr);
+    // The simulator knows development parameters alone, and of this size there are none.
+    let run = place.run("prove large.json --no-check-c1 --dev-params --params . --device simulator:1");
+    run.fails(2, "development parameters, and so --device simulator, are for test sectors of 2KiB, 8MiB and 512MiB");
+    run.fails(2, "to prove 32GiB leave out --dev-params, fetch the official parameters");
     fs::remove_file(place.path("large.json")).unwrap();
-    place.run("params check --params nowhere").fails(4, "nowhere (--params)");
-    place.run("params check --params .").fails(4, "no .params files in this folder; `lotus fetch-params");
+    let get = "fetch the official parameters with `lotus fetch-params";
+    let make = "make development parameters with `cuzk params generate --sector-size";
+    let check = |line: &str| place.run(&format!("params check {line}"));
+    for line in ["--params nowhere", "--params .", "--params nowhere --sector-size 2KiB"] {
+        check(line).fails(4, get);
+        check(line).fails(4, make);
+        // What is passed already is no advice.
+        let run = check(&format!("{line} --dev-params"));
+        run.fails(4, make);
+        assert!(!run.stderr.contains(get) && !run.stderr.contains("pass --dev-params"), "{}", run.stderr);
+    }
+    check("--params nowhere").fails(4, "nowhere (--params): no such folder; ");
+    check("--params .").fails(4, ". (--params): no .params files in this folder; ");
+    let mut command = place.command(["params", "check"]);
+    command.env("FIL_PROOFS_PARAMETER_CACHE", place.path("cache"));
+    common::finish(command, b"").fails(4, "cache (FIL_PROOFS_PARAMETER_CACHE): no such folder; fetch");
+    check("--params . --sector-size 32GiB --dev-params").fails(4, "test sectors of 2KiB, 8MiB and 512MiB");
+    place.write("p.raw", [0x93; 192]);
+    let run = place.run("verify p.raw --c1 c1.json --dev-params --params .");
+    run.fails(4, &format!(".vk (--params): no such file; {make} 2KiB`"));
+    assert!(!run.stderr.contains("pass --dev-params"), "{}", run.stderr);
+    fs::remove_file(place.path("p.raw")).unwrap();
     let mut command = place.command(["prove", "c1.json"]);
     command.env("FIL_PROOFS_PARAMETER_CACHE", place.path("cache"));
     common::finish(command, b"").fails(4, "FIL_PROOFS_PARAMETER_CACHE");
@@ -108,6 +132,32 @@ fn development_parameters_need_their_flag() {
     let place = with_sample();
     let line = format!("prove c1.json --params {}", dev_params().display());
     place.run(&line).fails(4, "--dev-params");
+}
+
+#[test]
+fn a_copy_of_development_parameters_without_one_of_their_files_names_it() {
+    let place = with_sample();
+    let params = linked_params(&place);
+    let prove = || place.run("prove c1.json --dev-params --params params --device simulator");
+    prove().ok();
+    fs::remove_file(place.path("c1.proof.json")).unwrap();
+    let marker = params.join("DEVELOPMENT-PARAMETERS.txt");
+    fs::remove_file(&marker).unwrap();
+    prove().fails(4, "DEVELOPMENT-PARAMETERS.txt is missing here");
+    prove().fails(4, "copy that file too from where they were made");
+    // Generating asks the same.
+    let vk = file_with_extension(&params, "vk");
+    let target = fs::canonicalize(&vk).unwrap();
+    fs::remove_file(&vk).unwrap();
+    prove().fails(2, "no DEVELOPMENT-PARAMETERS.txt");
+    prove().fails(2, "copy that file too from where they were made");
+    std::os::unix::fs::symlink(target, &vk).unwrap();
+    fs::write(&marker, "").unwrap();
+    let record = file_with_extension(&params, "params").with_extension("params.dev.json");
+    fs::remove_file(&record).unwrap();
+    prove().fails(4, "not recorded in params/");
+    fs::remove_file(&vk).unwrap();
+    prove().fails(4, "copy that file too from where it was made");
 }
 
 #[test]
@@ -177,8 +227,11 @@ fn a_stage_that_fails_names_the_c1_file_and_an_unverified_proof_what_to_do() {
     place.write("changed.json", c1.to_string());
     let line = format!("prove changed.json --no-check-c1 --dev-params --params {}", dev_params().display());
     let finished = place.run(&line);
-    finished.fails(6, "changed.json: ");
-    finished.fails(6, "without --no-check-c1");
+    // The file and what is wrong, then what to do.
+    finished.fails(6, "error: changed.json: the proof");
+    let error = finished.stderr.lines().find(|line| line.starts_with("error: ")).unwrap();
+    let (wrong, advice) = error.split_once("; ").expect("advice");
+    assert!(wrong.contains("does not verify") && advice.contains("without --no-check-c1"), "{error}");
     assert!(!place.names().contains(&"changed.proof.json".to_owned()));
 }
 

@@ -26,6 +26,8 @@ fn inspect_says_what_is_in_the_file_and_which_parameters_it_needs() {
     let line = format!("inspect {} --json --dev-params --params {}", sample.display(), dev_params().display());
     let object: Value = serde_json::from_str(place.run(&line).ok()).expect("one JSON object");
     assert_eq!(object["registered_proof"], "StackedDrg2KiBV1_1");
+    assert_eq!(object["parameters_here"]["folder"], dev_params().to_str().unwrap());
+    assert_eq!(object["parameters_here"]["folder_source"], "--params");
     assert_eq!(object["parameters_here"]["vk"], "development");
     assert_eq!(object["parameters_here"]["params_bytes"], 1_114_707_768);
 }
@@ -204,4 +206,18 @@ fn the_number_of_threads_is_the_flags_or_the_machines() {
     };
     let own = threads(None);
     assert_eq!(threads(Some(&(own + 3).to_string())), own);
+}
+
+#[test]
+fn a_bincode_that_is_cut_off_says_where() {
+    let place = Place::new();
+    place.run("sample --sector-size 2KiB --format bincode -o whole").ok();
+    let whole = place.read("whole");
+    for length in [whole.len() - 1, whole.len() / 2, whole.len() / 3] {
+        place.write("cut", &whole[..length]);
+        let run = place.run("inspect cut");
+        run.fails(3, "cut: byte ");
+        run.fails(3, &format!("cut off or damaged: of {length} bytes in all"));
+        assert!(!run.stderr.contains("limit"), "{}", run.stderr);
+    }
 }

@@ -65,6 +65,7 @@ fn output_that_is_cut_short_is_called_so() {
 fn an_interrupted_generation_is_130_and_leaves_nothing_half_made() {
     let place = Place::new();
     let mut run = Running::start(place.command("params generate --sector-size 2KiB --params new".split(' ')));
+    run.wait_for("development parameters for 2KiB: 1.04 GiB to write into ");
     run.wait_for("generating parameters");
     run.signal("-INT");
     let (code, seen) = run.end();

@@ -84,10 +84,41 @@ fn the_timings_are_one_json_object_with_every_phase() {
         "assembly",
         "verification",
         "write",
+        "other",
     ];
     assert_eq!(phases, expected);
     assert_eq!(timings["proof_file"], "c1.proof.json");
+    assert_eq!(timings["development_parameters"], true);
     assert!(timings["total_seconds"].as_f64().unwrap() > 0.0);
+    let shares: f64 = timings["phases"].as_array().unwrap().iter().map(|p| p["share"].as_f64().unwrap()).sum();
+    assert!((shares - 1.0).abs() < 1e-6, "{shares}");
+    let phase = |name: &str| timings["phases"].as_array().unwrap().iter().find(|p| p["phase"] == name).unwrap().clone();
+    assert_eq!(phase("write")["items"], proved().0.read("c1.proof.json").len());
+    let parameters = phase("parameters");
+    assert_eq!((&parameters["items"], &parameters["items_per_second"]), (&Value::Null, &Value::Null), "not counted");
+}
+
+#[test]
+fn where_the_proof_takes_standard_output_the_timings_have_standard_error_to_themselves() {
+    let place = Place::new();
+    let line = "prove - -q --timings json --format raw --device simulator";
+    let finished = run_dev(&place, line, &sample());
+    assert_eq!((finished.code, finished.stdout.len()), (Some(0), 192), "{}", finished.stderr);
+    let timings: Value = serde_json::from_str(&finished.stderr).unwrap_or_else(|e| panic!("{e}:\n{}", finished.stderr));
+    assert_eq!((&timings["development_parameters"], &timings["proof_file"]), (&true.into(), &Value::Null));
+    let loud = run_dev(&place, &line.replace("-q ", ""), &sample());
+    assert!(loud.stderr.contains("warning: development parameters"), "{}", loud.stderr);
+}
+
+#[test]
+fn the_simulators_time_has_a_name() {
+    let place = Place::new();
+    place.write("c1.json", sample());
+    let run = run_dev(&place, "prove c1.json --device simulator:1", b"");
+    run.ok();
+    let row =
+        run.stderr.lines().find(|line| line.starts_with("simulation")).unwrap_or_else(|| panic!("{}", run.stderr));
+    assert!(row.contains("1.0") && row.contains("1 partition"), "{row}");
 }
 
 #[test]

@@ -44,6 +44,25 @@ fn the_readme_has_the_exit_codes_and_the_commands_that_ci_runs() {
 }
 
 #[test]
+fn a_reader_who_has_enough_is_no_error_and_a_full_disk_is_one() {
+    let place = Place::new();
+    let shell = |line: &str| {
+        let mut command = std::process::Command::new("bash");
+        command.args(["-c", line, env!("CARGO_BIN_EXE_cuzk")]).current_dir(place.path(""));
+        finish(command, b"")
+    };
+    // A sample is more than a pipe holds. It ends as other programs do: 128 and the number of SIGPIPE.
+    let cut = shell("$0 sample --sector-size 2KiB -o - | head -c 10 >/dev/null; exit ${PIPESTATUS[0]}");
+    assert_eq!((cut.code, cut.stderr.as_str()), (Some(141), ""));
+    for line in ["--help", "prove --help", "--version"] {
+        shell(&format!("$0 {line} >/dev/full")).fails(7, "error: standard output: No space left");
+        let cut = shell(&format!("$0 {line} | true; exit ${{PIPESTATUS[0]}}"));
+        assert_eq!((cut.code, cut.stderr.as_str()), (Some(0), ""), "{line}");
+    }
+    shell("$0 prov >/dev/full").fails(2, "'prove'");
+}
+
+#[test]
 fn usage_errors_exit_with_2_and_suggest() {
     let place = Place::new();
     place.run("").fails(2, "Usage");

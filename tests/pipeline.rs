@@ -21,7 +21,7 @@ use cuzk::groth16::check_proofs;
 use cuzk::pipeline::budget::Budget;
 use cuzk::pipeline::compiled::Compiled;
 use cuzk::pipeline::device::{pool, Device};
-use cuzk::pipeline::job::{Desk, Ended, Ending, File, Job, Open, Triage};
+use cuzk::pipeline::job::{Delivered, Desk, Ended, Ending, File, Job, Open, Triage};
 use cuzk::pipeline::parameters::Source;
 use cuzk::pipeline::run::Run;
 use cuzk::pipeline::stages;
@@ -61,9 +61,9 @@ impl Desk for Memory {
         Ok(self.known.get(&job.index).map_or(Triage::Prove, |s| Triage::Done(s.to_string())))
     }
 
-    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<String> {
+    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<Delivered> {
         self.delivered.lock().unwrap().insert(file.job.index, proof);
-        Ok(format!("proof of {}", file.job.name))
+        Ok(Delivered { place: format!("proof of {}", file.job.name), bytes: 0 })
     }
 
     fn ended(&self, ended: Ended<'_>) {

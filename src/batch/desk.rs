@@ -12,7 +12,7 @@ use crate::circuit::SealProof;
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::fail;
 use crate::files::kind;
-use crate::pipeline::job::{Desk, Ended, Ending, File, Job, Open, Triage};
+use crate::pipeline::job::{Delivered, Desk, Ended, Ending, File, Job, Open, Triage};
 use crate::pipeline::output::Output;
 use crate::pipeline::proof_file::{self, ProofFile, ProofFormat, UsedParameters};
 use crate::pipeline::stages;
@@ -280,13 +280,14 @@ impl Desk for BatchDesk<'_> {
         Ok(found.map_or(Triage::Prove, Triage::Done))
     }
 
-    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<String> {
+    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<Delivered> {
         let document = file.document(proof);
         let parameters = document.parameters.clone();
         let bytes = document.encode(self.format)?;
         let timings = file.timings().json(&Memory::now());
         let about = About { timings, ..About::of(file.statement.proof, parameters) };
-        self.publish_persistently(&file.job, &bytes, &file.content, about)
+        let place = self.publish_persistently(&file.job, &bytes, &file.content, about)?;
+        Ok(Delivered { place, bytes: bytes.len() as u64 })
     }
 
     fn ended(&self, ended: Ended<'_>) {

@@ -10,7 +10,7 @@ use rayon::ThreadPool;
 
 use super::desk::{state, BatchDesk, SharedRecorder};
 use super::{
-    display_name, lock, proof_names, remove_leftovers, walk, Input, Journal, Lock, LockOptions, Shard, Writer,
+    display_name, lock, proof_names, remove_leftovers, walk, Entry, Input, Journal, Lock, LockOptions, Shard, Writer,
 };
 use crate::c1::ReadOptions;
 use crate::error::{Fault, OrFault, Result};
@@ -62,6 +62,8 @@ pub struct Prepared<'a> {
     proofs: Vec<PathBuf>,
     journal: Journal,
     writer: Writer,
+    /// What the journals are to learn of files that are not there any more.
+    gone: Vec<Entry>,
     /// What is good to know: what was left out, and what was removed.
     pub notes: Vec<String>,
     /// What the user should look at: journal lines that make no sense.
@@ -98,6 +100,7 @@ impl<'a> Prepared<'a> {
             remove_leftovers(&settings.out).or_fault(Fault::Output, || format!("{out}: cannot be written"))?;
         let found = walk(&settings.input, &[&settings.out])?;
         let journal = Journal::load(&settings.out)?;
+        let gone = journal.missing(&found, settings.shard);
         let writer = Writer::open(&settings.out, settings.shard)?;
         let proofs = proof_names(&found.files, settings.format);
         removed += leftovers_below(&settings.out, &proofs);
@@ -108,7 +111,7 @@ impl<'a> Prepared<'a> {
         }
         let problem = |p: super::walk::Problem| (display_name(&p.relative), p.message);
         let problems = found.problems.into_iter().map(problem).collect();
-        Ok(Self { settings, lock, inputs: found.files, proofs, journal, writer, notes, warnings, problems })
+        Ok(Self { settings, lock, inputs: found.files, proofs, journal, writer, gone, notes, warnings, problems })
     }
 
     /// Is this path one of the C1 files, of their proofs, or of the journals and locks?
@@ -128,7 +131,13 @@ impl<'a> Prepared<'a> {
 
     /// Proves what is not proved yet; all results are in the recorder.
     pub fn run(self, means: &Means<'_>) {
-        let Self { settings, lock, inputs, proofs, journal, writer, problems, .. } = self;
+        let Self { settings, lock, inputs, proofs, mut journal, mut writer, gone, problems, .. } = self;
+        for entry in gone {
+            // A journal that cannot be written fails the files that are proved.
+            if writer.append(&entry).is_ok() {
+                journal.add(entry);
+            }
+        }
         for (i, (name, message)) in problems.into_iter().enumerate() {
             means.recorder.file(unreadable(inputs.len() + i, name, message));
         }
@@ -203,6 +212,8 @@ fn unreadable(job: usize, name: String, message: String) -> FileRecord {
 pub struct Records {
     /// By shard, in the order of their names.
     pub shards: Vec<(String, Vec<FileRecord>)>,
+    /// Names of files that failed and that the input folder had no more when a later run began.
+    pub gone: Vec<String>,
     /// What makes no sense in them.
     pub complaints: Vec<String>,
 }
@@ -214,9 +225,11 @@ pub struct Records {
 pub fn records(out: &Path) -> Result<Records> {
     let mut journal = Journal::load(out)?;
     let complaints = std::mem::take(&mut journal.complaints);
-    let mut shards: BTreeMap<String, Vec<FileRecord>> = BTreeMap::new();
-    for (i, entry) in journal.latest().into_iter().enumerate() {
-        shards.entry(entry.shard.clone()).or_default().push(entry.record(i));
+    let mut shards: BTreeMap<String, Vec<FileRecord>> =
+        journal.entries().map(|entry| (entry.shard.clone(), Vec::new())).collect();
+    let (listed, gone) = journal.listed();
+    for (shard, record) in listed {
+        shards.entry(shard).or_default().push(record);
     }
-    Ok(Records { shards: shards.into_iter().collect(), complaints })
+    Ok(Records { shards: shards.into_iter().collect(), gone, complaints })
 }

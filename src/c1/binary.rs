@@ -30,7 +30,15 @@ pub(super) fn output(bytes: &[u8]) -> Result<Output> {
     let mut rest = bytes;
     let output = options.allow_trailing_bytes().deserialize_from(&mut rest);
     let at = bytes.len() - rest.len();
-    let output = output.or_fault(Fault::Input, || format!("byte {at}: not the bincode of a C1 output"))?;
+    let output = match output.map_err(|error| *error) {
+        // The limit is the file's length: more is announced than there is.
+        Err(bincode::ErrorKind::SizeLimit) => fail!(
+            Fault::Input,
+            "byte {at}: the bincode of a C1 output that is cut off or damaged: of {} bytes in all, fewer are left than it says follow",
+            bytes.len()
+        ),
+        other => other.or_fault(Fault::Input, || format!("byte {at}: not the bincode of a C1 output"))?,
+    };
     if !rest.is_empty() {
         fail!(Fault::Input, "byte {at}: {} bytes follow the end of the C1 output", rest.len());
     }

@@ -96,7 +96,8 @@ pub struct ProveArgs {
     /// Check every public input and every row of the circuit before any device work, and name the first that is wrong
     #[arg(long)]
     pub check_witness: bool,
-    /// Output file, or `-` for standard output [default: FILE with `.proof.FORMAT` as extension; `-` for standard input]
+    /// Output file, or `-` for standard output [default: FILE with `.proof.FORMAT` as extension; `-` where FILE is `-` or a
+    /// pipe]
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// Replace an existing output file
@@ -105,7 +106,8 @@ pub struct ProveArgs {
     /// What to write: a document about the proof, or the bare proof
     #[arg(long, value_enum, default_value_t = ProofFormatArg::Json)]
     pub format: ProofFormatArg,
-    /// How to report the phases: a table on standard error, or one JSON object as the result
+    /// How to report the phases: a table on standard error, or one JSON object on standard output (on standard error where the
+    /// proof takes that)
     #[arg(long, value_enum, default_value_t = TimingsArg::Table)]
     pub timings: TimingsArg,
 }
@@ -161,7 +163,8 @@ pub struct BatchArgs {
     /// Try a file again, so often, after a failure that may pass; a proof that is made is only written again
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub retry: u32,
-    /// Longest time of work on one file, e.g. 10m; its waiting, and what all files share, is left out
+    /// Longest time of work on one file, e.g. 10m; its waiting, and what all files share, is left out. Looked at between pieces
+    /// of work: what runs is not cut off, and a proof that is late is not written
     #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
     pub deadline: Option<Duration>,
     /// Write everything there is to know of the run as JSON

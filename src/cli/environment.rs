@@ -22,6 +22,8 @@ pub struct Environment {
     pub cache: Option<PathBuf>,
     /// NO_COLOR
     pub no_color: bool,
+    /// TERM is `dumb`: a terminal that knows no escape codes.
+    pub dumb: bool,
     /// What Slurm and Kubernetes say about this task of an array.
     pub shard: ShardEnvironment,
     /// `CUZK_` variables that nothing reads.
@@ -45,6 +47,7 @@ impl Environment {
                 Some("CUZK_CACHE") => read.cache = Some(value.into()),
                 Some("HOME") => home = Some(PathBuf::from(value)),
                 Some("NO_COLOR") => read.no_color = true,
+                Some("TERM") => read.dumb = value == "dumb",
                 Some(name) if read.shard.set(name, &value.to_string_lossy()) => {}
                 Some(name) if name.starts_with("CUZK_") && !KNOWN.contains(&name) => read.unknown.push(name.into()),
                 _ => {}

@@ -36,7 +36,9 @@ pub fn install(terminal: Terminal, stop: Option<&'static Stop>) -> Result<()> {
             files::abandon(|outcomes| {
                 // A run on another machine would have to wait until the lock looks old.
                 lock::release_all();
-                terminal.error(&Error::new(Fault::Interrupted, message(outcomes)));
+                // A batch goes on from what is there; a single proof begins anew.
+                let more = if stop.is_some() { "; the same command continues" } else { "" };
+                terminal.error(&Error::new(Fault::Interrupted, message(outcomes) + more));
                 process::exit(Fault::Interrupted.exit_code().into());
             });
         }

@@ -14,6 +14,7 @@ use crate::circuit::proof_type::default_proof;
 use crate::circuit::SealProof;
 use crate::error::{Error, Fault, Result};
 use crate::fail;
+use crate::files::is_descriptor;
 use crate::pipeline::parameters::Source;
 use crate::pipeline::proof_file::ProofFormat;
 use crate::srs::generate::refuse_official;
@@ -229,6 +230,7 @@ fn prove(args: args::ProveArgs, environment: &Environment) -> Result<Prove> {
     let destination = match (args.output, &input) {
         (Some(path), _) => destination(path, args.force),
         (None, Input::Stdin) => Destination::Stdout,
+        (None, Input::File(file)) if !has_own_name(file) => Destination::Stdout,
         (None, Input::File(file)) => destination(format.path_beside(file), args.force),
     };
     if let (Input::File(file), Destination::File { path, .. }) = (&input, &destination) {
@@ -472,6 +474,12 @@ fn development_folder(environment: &Environment) -> Result<PathBuf> {
     Ok(home.join("cuzk/development-parameters"))
 }
 
+/// Whether a result can lie beside this input under its name: not so what a shell hands over (`/dev/stdin`, `<(...)`), and no
+/// pipe or device. What is not there is left to whoever reads it.
+fn has_own_name(path: &Path) -> bool {
+    !is_descriptor(path) && std::fs::metadata(path).map_or(true, |found| found.is_file())
+}
+
 /// Whether two paths lead to one existing file.
 fn same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
@@ -526,7 +534,14 @@ mod tests {
         assert_eq!(to("cuzk prove a/x.json --format hex --force"), file("a/x.proof.hex", true));
         assert_eq!(to("cuzk prove a/x.json -o y"), file("y", false));
         assert_eq!(to("cuzk prove a/x.json -o -"), Destination::Stdout);
-        assert_eq!(to("cuzk prove -"), Destination::Stdout);
+        for file in ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/dev/null"] {
+            assert_eq!(to(&format!("cuzk prove {file}")), Destination::Stdout, "{file}");
+            assert_eq!(
+                to(&format!("cuzk prove {file} -o z")),
+                Destination::File { path: "z".into(), replace: false },
+                "{file}"
+            );
+        }
         assert_eq!(to("cuzk prove - -o y"), file("y", false));
     }
 

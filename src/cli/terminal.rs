@@ -2,7 +2,10 @@
 
 use std::io::{self, IsTerminal};
 
-use super::stdout;
+use signal_hook::consts::SIGPIPE;
+use signal_hook::low_level::emulate_default_handler;
+
+use super::{stdout, Environment};
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::files;
 use crate::report::{screen, Mode, Progress};
@@ -11,13 +14,21 @@ use crate::report::{screen, Mode, Progress};
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
     quiet: bool,
+    /// A terminal that knows escape codes.
+    capable: bool,
     colour: bool,
 }
 
 impl Terminal {
-    /// Colour only where standard error is a terminal and NO_COLOR is not set.
-    pub fn new(quiet: bool, no_color: bool) -> Self {
-        Self { quiet, colour: !no_color && io::stderr().is_terminal() }
+    /// Bars only where standard error is a terminal and TERM is not `dumb`; colour only there, and if NO_COLOR is not set.
+    pub fn new(quiet: bool, environment: &Environment) -> Self {
+        let capable = !environment.dumb && io::stderr().is_terminal();
+        Self { quiet, capable, colour: capable && !environment.no_color }
+    }
+
+    /// Whether notes, bars and tables are left out.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Something good to know; not with `--quiet`.
@@ -34,14 +45,14 @@ impl Terminal {
         }
     }
 
-    /// Text that was asked for and finds standard output taken; also with `--quiet`.
+    /// Text that somebody needs and that finds no other place; also with `--quiet`.
     pub fn requested(&self, text: &str) {
         screen::say(text);
     }
 
     /// Bars on a terminal, plain lines elsewhere, nothing with `--quiet`.
     pub fn progress(&self) -> Progress {
-        match (self.quiet, io::stderr().is_terminal()) {
+        match (self.quiet, self.capable) {
             (true, _) => Progress::silent(),
             (false, true) => Progress::bars(self.colour),
             (false, false) => Progress::lines(),
@@ -50,7 +61,7 @@ impl Terminal {
 
     /// How a run of the pipeline shows itself.
     pub fn live_mode(&self) -> Mode {
-        match (self.quiet, io::stderr().is_terminal()) {
+        match (self.quiet, self.capable) {
             (true, _) => Mode::Silent,
             (false, true) => Mode::Bars { colour: self.colour },
             (false, false) => Mode::Lines,
@@ -99,4 +110,17 @@ pub fn print(text: &str) -> Result<()> {
 /// Writes a file's content to standard output; here a closed pipe loses the result, and is an error.
 pub fn deliver(bytes: &[u8]) -> Result<()> {
     files::stream("standard output", || stdout::write(bytes)).or_fault(Fault::Output, || "standard output".into())
+}
+
+/// The same for what costs no work to have again: a reader who has had enough of it ends this process as he ends others, by
+/// SIGPIPE and without a word.
+pub fn hand_over(bytes: &[u8]) -> Result<()> {
+    match files::stream("standard output", || stdout::write(bytes)) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            // Where the signal does not end it, the error does.
+            let _ = emulate_default_handler(SIGPIPE);
+            Err(error).or_fault(Fault::Output, || "standard output".into())
+        }
+        other => other.or_fault(Fault::Output, || "standard output".into()),
+    }
 }

@@ -12,6 +12,7 @@ use crate::backend::Backend;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::groth16::{self, simulate::simulate, simulate::Trapdoor, Blinding, Circuit, Sums, WitnessSums};
+use crate::report::Phase;
 use crate::srs::{generate::ToxicWaste, Origin, Srs};
 use crate::witness::CompactWitness;
 
@@ -134,9 +135,12 @@ impl Device {
             }
             (Self::Backend { .. }, ..) => fail!(Fault::Internal, "no witness for a device that needs one"),
             (Self::Simulator { delay, .. }, ..) => {
-                std::thread::sleep(*delay);
                 let circuit = file.opened.porep.identity().params;
-                simulated(srs, &circuit, inputs).map(|proof| PartitionResult::Proof(Box::new(proof)))
+                let simulate = || {
+                    std::thread::sleep(*delay);
+                    simulated(srs, &circuit, inputs)
+                };
+                timings.time(Phase::Simulation, 1, simulate).map(|proof| PartitionResult::Proof(Box::new(proof)))
             }
         }
     }

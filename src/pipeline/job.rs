@@ -195,6 +195,14 @@ pub enum Triage {
     Later,
 }
 
+/// A proof that has come to its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    pub place: String,
+    /// That were written: the proof's, with all that is written about it.
+    pub bytes: u64,
+}
+
 /// Where jobs come from and results go to: one file and its proof, or a folder and its journal.
 pub trait Desk: Sync {
     /// The bytes of a job's file.
@@ -221,7 +229,7 @@ pub trait Desk: Sync {
     ///
     /// # Errors
     /// It cannot be written.
-    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<String>;
+    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<Delivered>;
 
     /// A file has ended; called once for each job, in the order in which they end.
     fn ended(&self, ended: Ended<'_>);

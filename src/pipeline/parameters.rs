@@ -77,6 +77,12 @@ impl Source {
         if self.development {
             return Ok(());
         }
+        self.check_any()
+    }
+
+    /// # Errors
+    /// `Parameters`: the folder has no .params file, of whatever circuit, or cannot be read.
+    pub fn check_any(&self) -> Result<()> {
         let (folder, source) = (self.lookup.folder.display(), &self.lookup.folder_source);
         let files = self.files().or_fault(Fault::Parameters, || {
             format!(
@@ -84,13 +90,31 @@ impl Source {
             )
         })?;
         if files.is_empty() {
-            fail!(
-                Fault::Parameters,
-                "{folder} ({source}): no parameter files here, for no sector size; fetch the official ones, with \
-                 `lotus fetch-params 32GiB` for example, and name their folder with --params or FIL_PROOFS_PARAMETER_CACHE"
-            );
+            let what = if self.lookup.folder.exists() { "no .params files in this folder" } else { "no such folder" };
+            fail!(Fault::Parameters, "{folder} ({source}): {what}; {}", self.remedy(None));
         }
         Ok(())
+    }
+
+    /// # Errors
+    /// `Parameters`: there is no such file of `porep`'s circuit.
+    pub fn check_file(&self, porep: &PoRep, name: &str) -> Result<()> {
+        let path = self.lookup.folder.join(name);
+        if !path.exists() {
+            let (path, source) = (path.display(), &self.lookup.folder_source);
+            let remedy = self.remedy(Some(porep.sector_bytes()));
+            fail!(Fault::Parameters, "{path} ({source}): no such file; {remedy}");
+        }
+        Ok(())
+    }
+
+    /// How the user gets parameters of the kind that is asked for, of a sector size or of any.
+    fn remedy(&self, sector_bytes: Option<u64>) -> String {
+        match (self.development, sector_bytes) {
+            (true, Some(bytes)) if bytes > LARGEST_DEVELOPMENT => no_development(&sector_size_name(bytes)),
+            (true, _) => srs::how_to_make(sector_bytes),
+            (false, _) => srs::how_to_get(sector_bytes),
+        }
     }
 
     /// The folder's .params files; none where there is no folder.
@@ -114,6 +138,9 @@ impl Source {
     /// # Errors
     /// As [`Source::open`].
     pub fn verifying_key(&self, porep: &PoRep) -> Result<OpenedVk> {
+        if self.development {
+            self.check_file(porep, &porep.identity().vk)?;
+        }
         let key = srs::open_vk(&porep.identity(), &self.lookup)?;
         match (key.origin, self.development) {
             (Origin::Development, false) => fail!(
@@ -143,18 +170,20 @@ impl Source {
 pub fn ensure_development(folder: &Path, folder_source: &str, porep: &PoRep, progress: &Progress) -> Result<Generated> {
     let identity = porep.identity();
     if porep.sector_bytes() > LARGEST_DEVELOPMENT {
-        fail!(
-            Fault::Usage,
-            "development parameters are for test sectors of 2KiB, 8MiB and 512MiB; {:?} needs the official ones: fetch them with \
-             `lotus fetch-params {}`, and name their folder with --params",
-            porep.proof(),
-            sector_size_name(porep.sector_bytes())
-        );
+        fail!(Fault::Usage, "{:?}: {}", porep.proof(), no_development(&sector_size_name(porep.sector_bytes())));
     }
     let request =
         Request { identity: &identity, sector_bytes: porep.sector_bytes(), folder, folder_source, seed: None };
     let meter = Meter::new(progress);
     generate(&request, porep.blank(), &|event| meter.report(event))
+}
+
+/// Why a sector of this size has no development parameters, and what to do.
+fn no_development(size: &str) -> String {
+    format!(
+        "development parameters, and so --device simulator, are for test sectors of 2KiB, 8MiB and 512MiB; to prove {size} leave \
+         out --dev-params, fetch the official parameters with `lotus fetch-params {size}`, and name their folder with --params"
+    )
 }
 
 /// Shows what long work on parameter files reports: a task for each stage that counts something, a line for the others.
@@ -250,7 +279,7 @@ mod tests {
         assert_eq!(
             starts,
             [
-                "taking the constraints from the circuit",
+                "recording the circuit for its parameters",
                 "hashing parameters: 10 B",
                 "hashing parameters: 10 B",
                 "a note"

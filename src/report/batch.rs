@@ -16,10 +16,13 @@ pub struct BatchReport {
     /// In the run's order.
     pub(super) files: Vec<FileRecord>,
     pub(super) usages: Usages,
-    pub(super) device_partitions: usize,
+    /// Unknown where journals were merged.
+    pub(super) device_partitions: Option<usize>,
     pub(super) peak: Memory,
     /// Journals that were merged; empty for a run.
     pub(super) shards: Vec<(String, Counts)>,
+    /// Names of files that failed and are not in the input folder any more: no files of the report.
+    pub(super) gone: Vec<String>,
 }
 
 /// How many files ended how.
@@ -114,10 +117,15 @@ impl BatchReport {
             wall: Some(snapshot.now),
             files,
             usages: Usages::new(snapshot),
-            device_partitions: snapshot.device_partitions().len(),
+            device_partitions: Some(snapshot.device_partitions().len()),
             peak: *peak,
-            shards: Vec::new(),
+            ..Self::default()
         }
+    }
+
+    /// Names files that failed and were then taken out of the input folder, so that they are not just passed over.
+    pub fn without(self, gone: Vec<String>) -> Self {
+        Self { gone, ..self }
     }
 
     /// How many files ended how.
@@ -146,7 +154,8 @@ impl BatchReport {
     /// ```text
     /// wall_seconds             the run; null where journals were merged
     /// files                    total, proved, skipped, failed, unfinished: how many
-    /// partitions               proved: of the proved files; through_devices: finished by a device, failed files' included
+    /// partitions               proved: of the proved files; through_devices: finished by a device, failed files' included; null
+    ///                          where journals were merged
     /// files_per_hour           proved files; null where there was no time
     /// partitions_per_hour      through devices; null where there was no time
     /// held_back                by what the pipeline was held back, a phrase; null where journals were merged
@@ -169,6 +178,7 @@ impl BatchReport {
     ///   phase, seconds, items, unit
     /// records                  array of the files in order, each as `FileRecord::to_json` has it
     /// failures                 array of the failed files: name, attempts, fault, message
+    /// gone                     array of names: files that failed and that the input folder had no more when a later run began
     /// shards                   array of the merged journals: shard (its name), files (as above), partitions (proved)
     /// ```
     pub fn json(&self) -> Value {
@@ -178,7 +188,7 @@ impl BatchReport {
             "files": counts.json(),
             "partitions": {"proved": counts.partitions, "through_devices": self.device_partitions},
             "files_per_hour": self.per_hour(counts.proved),
-            "partitions_per_hour": self.per_hour(self.device_partitions),
+            "partitions_per_hour": self.device_partitions.and_then(|partitions| self.per_hour(partitions)),
             "held_back": self.held_back(),
             "memory": {
                 "anonymous_peak_bytes": self.peak.anonymous,
@@ -190,6 +200,7 @@ impl BatchReport {
             "phases": phase_totals(&self.files).iter().map(PhaseTotal::json).collect::<Vec<_>>(),
             "records": self.files.iter().map(FileRecord::to_json).collect::<Vec<_>>(),
             "failures": self.failed().map(failure).collect::<Vec<_>>(),
+            "gone": self.gone,
             "shards": self.shards.iter().map(shard).collect::<Vec<_>>(),
         })
     }
@@ -220,7 +231,7 @@ impl PhaseTotal {
         json!({
             "phase": self.phase.name(),
             "seconds": self.seconds,
-            "items": self.items,
+            "items": (self.items > 0).then_some(self.items),
             "unit": self.phase.unit().name(),
         })
     }
@@ -289,6 +300,7 @@ mod tests {
             ],
             "records": null,
             "failures": [{"name": "b.json", "attempts": 1, "fault": "Input", "message": "b.json: seed is all zero"}],
+            "gone": [],
             "shards": [],
         });
         assert_eq!(value, expected);

@@ -105,6 +105,7 @@ mod tests {
         assert_eq!(report.failed().count(), 1);
         let json = report.json();
         assert_eq!((&json["wall_seconds"], &json["held_back"]), (&serde_json::Value::Null, &serde_json::Value::Null));
+        assert_eq!(json["partitions"], serde_json::json!({"proved": 4, "through_devices": null}));
         assert_eq!(json["shards"][0]["files"]["failed"], 2);
         assert_eq!(
             json["shards"][1],

@@ -18,6 +18,8 @@ pub enum Phase {
     SumA,
     SumBG1,
     SumBG2,
+    /// What the simulator does in place of the phases from the evaluation on.
+    Simulation,
     Assembly,
     Verification,
     Write,
@@ -25,7 +27,7 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in the order of the table; `ALL[p as usize] == p`.
-    pub const ALL: [Phase; 16] = [
+    pub const ALL: [Phase; 17] = [
         Phase::Read,
         Phase::Check,
         Phase::Parameters,
@@ -39,6 +41,7 @@ impl Phase {
         Phase::SumA,
         Phase::SumBG1,
         Phase::SumBG2,
+        Phase::Simulation,
         Phase::Assembly,
         Phase::Verification,
         Phase::Write,
@@ -60,6 +63,7 @@ impl Phase {
             Phase::SumA => "sum_a",
             Phase::SumBG1 => "sum_b_g1",
             Phase::SumBG2 => "sum_b_g2",
+            Phase::Simulation => "simulation",
             Phase::Assembly => "assembly",
             Phase::Verification => "verification",
             Phase::Write => "write",
@@ -71,7 +75,7 @@ impl Phase {
         match self {
             Phase::Read | Phase::Parameters | Phase::Write => Unit::Bytes,
             Phase::Check => Unit::Challenges,
-            Phase::Circuit => Unit::Partitions,
+            Phase::Circuit | Phase::Simulation => Unit::Partitions,
             Phase::Synthesis => Unit::Variables,
             Phase::WitnessCheck | Phase::Evaluation => Unit::Constraints,
             Phase::Quotient => Unit::Rows,

@@ -29,7 +29,16 @@ const GROUPS: [(&str, &[Phase]); 4] = [
     ("synthesis", &[Phase::WitnessCheck, Phase::Circuit, Phase::Synthesis]),
     (
         "device",
-        &[Phase::Evaluation, Phase::Quotient, Phase::SumH, Phase::SumL, Phase::SumA, Phase::SumBG1, Phase::SumBG2],
+        &[
+            Phase::Evaluation,
+            Phase::Quotient,
+            Phase::SumH,
+            Phase::SumL,
+            Phase::SumA,
+            Phase::SumBG1,
+            Phase::SumBG2,
+            Phase::Simulation,
+        ],
     ),
     ("verify", &[Phase::Assembly, Phase::Verification]),
 ];
@@ -47,12 +56,13 @@ impl BatchReport {
             parts.push(RECORDED.into());
         }
         if let Some(run) = self.wall {
-            if self.device_partitions > 0 {
+            if self.has_device_work() {
                 parts.push(self.lanes_table(run));
             }
             parts.push(self.run_lines(run));
         }
         parts.extend(self.failures());
+        parts.extend(self.gone());
         parts.join("\n")
     }
 
@@ -62,9 +72,10 @@ impl BatchReport {
         rows[0].extend(GROUPS.map(|(heading, _)| heading.to_owned()));
         rows.extend(self.files.iter().take(LISTED).map(file_row));
         // The run's wall time; merged files may have run at the same time, and no sum of theirs is one.
-        let wall = self.wall.map(duration).unwrap_or_default();
+        let wall = self.wall.map_or_else(unknown, duration);
         let mut total = vec!["total".to_owned(), files(counts.total()), counts.partitions.to_string(), wall];
-        total.extend(GROUPS.map(|(_, phases)| cell(self.files.iter().filter_map(|file| spent(file, phases)).sum())));
+        let all = |phases| self.files.iter().filter_map(|file| spent(file, phases)).reduce(|a, b| a + b);
+        total.extend(GROUPS.map(|(_, phases)| cell(all(phases))));
         rows.push(total);
         fit_names(&mut rows);
         let more = self.files.len().saturating_sub(LISTED);
@@ -120,19 +131,29 @@ impl BatchReport {
         let rate = |items| self.per_hour(items).map_or_else(|| "unknown".to_owned(), count);
         let known = |figure: Option<u64>| figure.map_or_else(|| "unknown".to_owned(), bytes);
         // Where no partition went through a device there is nothing to be held back.
-        let held_back = (self.device_partitions > 0).then(|| format!("held back by {}\n", self.usages.held_back(run)));
+        let held_back = self.has_device_work().then(|| format!("held back by {}\n", self.usages.held_back(run)));
         format!(
             "throughput: {} files/h, {} partitions/h\npeak memory: anonymous {}, mapped file pages {}\n{}",
             rate(self.counts().proved),
-            rate(self.device_partitions),
+            rate(self.device_partitions.unwrap_or(0)),
             known(self.peak.anonymous),
             known(self.peak.mapped),
             held_back.unwrap_or_default()
         )
     }
 
+    fn gone(&self) -> Option<String> {
+        let names: Vec<_> = self.gone.iter().map(|name| visible(name)).collect();
+        let head = "Failed, and not in the input folder any more when a later run began:";
+        (!names.is_empty()).then(|| format!("{head}\n  {}\n", names.join(", ")))
+    }
+
+    fn has_device_work(&self) -> bool {
+        self.device_partitions.is_some_and(|partitions| partitions > 0)
+    }
+
     /// Each reason once, with the files that it is the reason of. Names are whole here: whoever looks for a file needs all of it.
-    fn failures(&self) -> Option<String> {
+    pub fn failures(&self) -> Option<String> {
         let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
         for file in self.failed() {
             let reason = reason(file);
@@ -159,9 +180,9 @@ fn reason(file: &FileRecord) -> String {
 }
 
 fn file_row(file: &FileRecord) -> Vec<String> {
-    let partitions = if file.partitions > 0 { file.partitions.to_string() } else { String::new() };
+    let partitions = if file.partitions > 0 { file.partitions.to_string() } else { unknown() };
     let mut row = vec![file.name.clone(), file.outcome.name().to_owned(), partitions, duration(file.wall)];
-    row.extend(GROUPS.map(|(_, phases)| spent(file, phases).map_or_else(String::new, cell)));
+    row.extend(GROUPS.map(|(_, phases)| cell(spent(file, phases))));
     row
 }
 
@@ -170,9 +191,14 @@ fn spent(file: &FileRecord, phases: &[Phase]) -> Option<f64> {
     phases.iter().filter_map(|phase| file.phase_seconds(phase.name())).reduce(|a, b| a + b)
 }
 
-/// Empty where a file from elsewhere tells no possible time.
-fn cell(seconds: f64) -> String {
-    Duration::try_from_secs_f64(seconds).map(duration).unwrap_or_default()
+/// A time; unknown where nothing of its kind was timed, or where a file from elsewhere tells no possible one.
+fn cell(seconds: Option<f64>) -> String {
+    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).map_or_else(unknown, duration)
+}
+
+/// What stands where there is no figure.
+fn unknown() -> String {
+    "-".into()
 }
 
 fn files(n: usize) -> String {
@@ -227,7 +253,7 @@ mod tests {
         let expected = "\
 file    outcome  parts    wall    read  synthesis  device  verify
 a.json   proved      2  10.0 s  500 ms     4.00 s  3.50 s  250 ms
-b.json   failed         10.0 s
+b.json   failed      -  10.0 s       -          -       -       -
 total   2 files      2  20.0 s  500 ms     4.00 s  3.50 s  250 ms
 files: 1 proved, 1 failed
 

@@ -9,6 +9,9 @@ use serde_json::{json, Value};
 use super::units::{bytes, duration, per_second};
 use super::{Memory, Phase};
 
+/// The name of the time outside all phases.
+const OTHER: &str = "other";
+
 /// Collects wall time and item counts per phase; shared between threads. The total runs from its creation.
 pub struct Timings {
     started: Instant,
@@ -56,12 +59,13 @@ impl Timings {
     ///
     /// ```text
     /// total_seconds            since the start
-    /// phases                   array, in order, of the phases that were entered:
+    /// phases                   array, in order, of the phases that were entered; last "other", the time outside them, where
+    ///                          they leave any: then the shares add up to 1
     ///   phase                  name (see `Phase::name`)
     ///   seconds                sum over the partitions
     ///   share                  seconds / total_seconds
-    ///   items, unit            how many of what
-    ///   items_per_second       null where no time was measured
+    ///   items, unit            how many of what; null where nothing was counted
+    ///   items_per_second       null where nothing was counted, or no time measured
     /// memory                   peaks in bytes, null where the system does not tell:
     ///   anonymous_peak_bytes   heap and stacks, sampled
     ///   mapped_peak_bytes      mapped file pages (parameters), sampled
@@ -76,6 +80,12 @@ impl Timings {
         Phase::ALL.into_iter().zip(entries).filter(|(_, entry)| entry.measured).collect()
     }
 
+    /// The time outside all phases; none where they were at work at the same time for as long.
+    fn outside(&self, total: Duration) -> Option<Duration> {
+        let inside: Duration = self.measured().iter().map(|(_, entry)| entry.wall).sum();
+        total.checked_sub(inside).filter(|outside| !outside.is_zero())
+    }
+
     fn table_at(&self, total: Duration, peak: &Memory) -> String {
         let measured = self.measured();
         let mut rows = vec![["phase", "wall", "share", "items", "rate"].map(str::to_owned)];
@@ -87,16 +97,15 @@ impl Timings {
             };
             [phase.name().to_owned(), duration(entry.wall), percent(entry.wall, total), items, rate]
         }));
-        let inside: Duration = measured.iter().map(|(_, entry)| entry.wall).sum();
-        if let Some(outside) = total.checked_sub(inside).filter(|d| !d.is_zero()) {
-            rows.push(["other".into(), duration(outside), percent(outside, total), String::new(), String::new()]);
+        if let Some(outside) = self.outside(total) {
+            rows.push([OTHER.into(), duration(outside), percent(outside, total), String::new(), String::new()]);
         }
         rows.push(["total".into(), duration(total), percent(total, total), String::new(), String::new()]);
         aligned(&rows) + &memory_line(peak)
     }
 
     fn json_at(&self, total: Duration, peak: &Memory) -> Value {
-        let phases: Vec<Value> = self
+        let mut phases: Vec<Value> = self
             .measured()
             .iter()
             .map(|(phase, entry)| {
@@ -104,12 +113,16 @@ impl Timings {
                     "phase": phase.name(),
                     "seconds": entry.wall.as_secs_f64(),
                     "share": share(entry.wall, total),
-                    "items": entry.items,
+                    "items": counted(entry.items),
                     "unit": phase.unit().name(),
-                    "items_per_second": per_second(entry.items, entry.wall),
+                    "items_per_second": counted(entry.items).and_then(|items| per_second(items, entry.wall)),
                 })
             })
             .collect();
+        phases.extend(self.outside(total).map(|outside| {
+            let (seconds, share) = (outside.as_secs_f64(), share(outside, total));
+            json!({"phase": OTHER, "seconds": seconds, "share": share, "items": null, "unit": null, "items_per_second": null})
+        }));
         json!({
             "total_seconds": total.as_secs_f64(),
             "phases": phases,
@@ -120,6 +133,11 @@ impl Timings {
             },
         })
     }
+}
+
+/// A number of items; none where nothing was counted.
+fn counted(items: u64) -> Option<u64> {
+    (items > 0).then_some(items)
 }
 
 fn share(wall: Duration, total: Duration) -> f64 {
@@ -194,9 +212,22 @@ peak memory: anonymous 3.00 GiB, mapped file pages 1.00 MiB, resident 4.00 GiB
     }
 
     #[test]
+    fn what_was_not_counted_is_null() {
+        let timings = Timings::default();
+        timings.add(Phase::Parameters, Duration::from_secs(2), 0);
+        let phases = timings.json_at(Duration::from_secs(2), &PEAK)["phases"].take();
+        let expected = json!([{
+            "phase": "parameters", "seconds": 2.0, "share": 1.0, "items": null, "unit": "bytes", "items_per_second": null,
+        }]);
+        assert_eq!(phases, expected, "and there is no other time");
+    }
+
+    #[test]
     fn overlapping_phases_have_no_negative_remainder() {
         let table = two_partitions().table_at(Duration::from_secs(4), &Memory::default());
         assert!(!table.contains("other"), "{table}");
+        let json = two_partitions().json_at(Duration::from_secs(4), &Memory::default());
+        assert_eq!(json["phases"].as_array().unwrap().len(), 3, "{json}");
         assert!(table.contains("125.0 %"), "{table}");
         assert!(
             table.ends_with("peak memory: anonymous unknown, mapped file pages unknown, resident unknown\n"),
@@ -216,6 +247,7 @@ peak memory: anonymous 3.00 GiB, mapped file pages 1.00 MiB, resident 4.00 GiB
                  "items_per_second": 1_000_000.0},
                 {"phase": "assembly", "seconds": 0.0, "share": 0.0, "items": 1, "unit": "proofs",
                  "items_per_second": null},
+                {"phase": "other", "seconds": 4.9, "share": 4.9 / 10.0, "items": null, "unit": null, "items_per_second": null},
             ],
             "memory": {"anonymous_peak_bytes": 3u64 << 30, "mapped_peak_bytes": 1 << 20, "resident_peak_bytes": 4u64 << 30},
         });

@@ -234,27 +234,34 @@ fn open_file(path: &Path, place: &str, catalogue: &Catalogue, name: &str) -> Res
     match files::open_regular(path) {
         Ok(file) => Ok(file),
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            let sector_bytes = catalogue.get(name).map(|file| file.sector_bytes);
             if development::expected_origin(path) == Origin::Development {
-                fail!(Fault::Parameters, "{place}: no such file; make it with `cuzk params generate`");
+                fail!(Fault::Parameters, "{place}: no such file; {}", how_to_make(sector_bytes));
             }
-            let bytes = catalogue.get(name).map(|file| file.sector_bytes);
-            let size = bytes.map_or("SIZE".into(), sector_size_name);
-            let or_make = match bytes {
-                Some(bytes) if bytes <= LARGEST_DEVELOPMENT => {
-                    format!(
-                        "; or make development parameters with `cuzk params generate --sector-size {size}` and pass --dev-params"
-                    )
-                }
-                _ => String::new(),
-            };
-            fail!(
-                Fault::Parameters,
-                "{place}: no such file; fetch the official parameters with `lotus fetch-params {size}` or `curio fetch-params \
-                 {size}`, and name their folder with --params or FIL_PROOFS_PARAMETER_CACHE{or_make}"
-            )
+            fail!(Fault::Parameters, "{place}: no such file; {}", how_to_get(sector_bytes))
         }
         Err(e) => Err(e).or_fault(Fault::Parameters, || format!("{place}: cannot be opened")),
     }
+}
+
+/// How one gets the parameters of a sector size, or of any.
+pub fn how_to_get(sector_bytes: Option<u64>) -> String {
+    let size = sector_bytes.map_or("32GiB".into(), sector_size_name);
+    let example = if sector_bytes.is_none() { ", for example" } else { "" };
+    let or_make = match sector_bytes {
+        Some(bytes) if bytes > LARGEST_DEVELOPMENT => String::new(),
+        _ => format!("; or {} and pass --dev-params", how_to_make(sector_bytes)),
+    };
+    format!(
+        "fetch the official parameters with `lotus fetch-params {size}` or `curio fetch-params {size}`{example}, and name their \
+         folder with --params or FIL_PROOFS_PARAMETER_CACHE{or_make}"
+    )
+}
+
+/// How one makes development parameters.
+pub fn how_to_make(sector_bytes: Option<u64>) -> String {
+    let size = sector_bytes.filter(|bytes| *bytes <= LARGEST_DEVELOPMENT).map_or("2KiB".into(), sector_size_name);
+    format!("make development parameters with `cuzk params generate --sector-size {size}`")
 }
 
 fn map(file: &File, path: &Path) -> Result<Mmap> {

@@ -32,7 +32,7 @@ impl Stage {
             Self::Hashing => "hashing parameters",
             Self::Points => "checking points",
             Self::Waiting => "waiting for another process that generates the same parameters",
-            Self::Recording => "taking the constraints from the circuit",
+            Self::Recording => "recording the circuit for its parameters",
             Self::Generating => "generating parameters",
         }
     }

@@ -87,9 +87,9 @@ fn origin_of(
         ),
         (false, Some(_)) => fail!(
             Fault::Parameters,
-            "{place}: not the official file: development parameters (digest {digest}, {expected}) in a folder without \
-             {MARKER}; move them to a folder of their own and name it with --params, or use --dev-params, and fetch the \
-             official ones for this folder"
+            "{place}: not the official file ({expected}), and {MARKER} is missing here, without which no folder's development \
+             parameters are taken (digest {digest}); if this folder is theirs alone, copy that file too from where they were \
+             made; else move them to one of their own, name it with --dev-params --params, and fetch the official ones"
         ),
         (false, None) => {
             fail!(

@@ -49,9 +49,10 @@ fn a_bad_file_fails_alone_and_the_list_says_why() {
 #[test]
 fn without_parameters_for_any_file_nothing_is_begun() {
     let folder = Folder::new(3);
-    for params in ["nowhere", "in"] {
+    for (params, what) in [("nowhere", "no such folder"), ("in", "no .params files in this folder")] {
         let run = folder.place.run(&format!("batch in -o out --params {params}"));
-        run.fails(4, &format!("{params} (--params): no parameter files here"));
+        run.fails(4, &format!("{params} (--params): {what}; fetch the official parameters with `lotus"));
+        run.fails(4, "and pass --dev-params");
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert_eq!(folder.names(""), ["in"]);
     }
@@ -154,6 +155,19 @@ fn a_proof_that_cannot_be_written_is_kept_and_its_writing_alone_tried_again() {
 }
 
 #[test]
+fn a_quiet_batch_says_why_files_failed() {
+    let folder = Folder::new(1);
+    std::fs::write(folder.path("in/bad.json"), b"<html>").unwrap();
+    std::fs::write(folder.path("in/short.json"), &crate::folder::c1(100)[..1000]).unwrap();
+    let run = folder.run("-q");
+    run.fails(8, "error: 2 of 3 files failed: bad.json, short.json");
+    let lines: Vec<_> = run.stderr.lines().filter(|line| !line.starts_with("warning: ")).collect();
+    assert_eq!((lines.len(), lines[0]), (4, "2 files failed:"), "{}", run.stderr);
+    assert!(lines[1].starts_with("  bad.json: ") && lines[1].ends_with(" (input)"), "{}", run.stderr);
+    assert!(lines[2].starts_with("  short.json: ") && lines[2].ends_with(" (input)"), "{}", run.stderr);
+}
+
+#[test]
 fn a_signal_ends_the_attempts_to_write() {
     let folder = Folder::new(1);
     let (code, seen) = blocked(&folder, 1_000_000, |run| run.signal("-TERM"));
@@ -173,7 +187,20 @@ fn a_file_that_takes_too_long_fails_with_its_times() {
 fn a_file_that_waits_for_the_device_does_not_miss_its_deadline() {
     let folder = Folder::new(3);
     // The last one waits for three seconds.
-    assert_eq!(folder.run("--device simulator:1.5 --deadline 1.4s").ok().lines().count(), 3);
+    assert_eq!(folder.run("--device simulator:1.5 --deadline 2.8s").ok().lines().count(), 3);
+}
+
+#[test]
+fn a_proof_that_is_late_is_not_written() {
+    let folder = Folder::new(2);
+    // Of one partition each: after its work there is no other piece of it before which the clock would be looked at.
+    let run = folder.run("--device simulator:1 --deadline 0.5");
+    run.fails(8, "2 of 2 files failed");
+    for name in ["0.json", "1.json"] {
+        run.fails(8, &format!("{name}: failed: the deadline of 500 ms passed before its proof was assembled: 1.0"));
+    }
+    assert!(folder.proofs().is_empty());
+    assert_eq!(folder.run("--device simulator:0.1 --deadline 60").ok().lines().count(), 2);
 }
 
 #[test]

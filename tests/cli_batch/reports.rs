@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::common::finish;
 use crate::folder::{json, Folder};
 
 const ALL: &str = "--report r.json --trace t.json --timeline t.svg --metrics m.prom";
@@ -39,6 +40,79 @@ fn the_report_counts_what_happened() {
     assert!((0.2..=wall).contains(&busy), "{busy} of {wall}");
     assert!(report["memory"]["anonymous_peak_bytes"].as_u64().unwrap() > 0);
     assert!(report["held_back"].is_string());
+}
+
+#[test]
+fn the_table_has_a_figure_or_a_dash_in_every_place() {
+    let folder = Folder::new(2);
+    fs::write(folder.path("in/2.json"), b"<html>").unwrap();
+    let run = folder.run("--device simulator:0.5");
+    run.fails(8, "1 of 3 files failed");
+    let row = |name: &str| -> Vec<&str> {
+        let mut rows = run.stderr.lines().filter(|line| line.starts_with(name) && !line.contains(": "));
+        rows.next_back()
+            .unwrap_or_else(|| panic!("{}", run.stderr))
+            .split("  ")
+            .map(str::trim)
+            .filter(|c| !c.is_empty())
+            .collect()
+    };
+    let head = row("file ");
+    assert_eq!(head, ["file", "outcome", "parts", "wall", "read", "synthesis", "device", "verify"]);
+    let column = |name: &str, row: &[&str]| row[head.iter().position(|head| *head == name).unwrap()].to_owned();
+    for name in ["0.json", "total"] {
+        let row = row(name);
+        assert_eq!(row.len(), head.len(), "{}", run.stderr);
+        // The simulator proves without a witness.
+        assert_eq!(column("synthesis", &row), "-");
+        let least = if name == "total" { "1.0" } else { "50" };
+        assert!(column("device", &row).starts_with(least), "{row:?}");
+    }
+    assert_eq!(row("2.json"), ["2.json", "failed", "-", &column("wall", &row("2.json")), "-", "-", "-", "-"]);
+}
+
+/// `cuzk report out`, with its JSON.
+fn reported(folder: &Folder) -> (String, Value) {
+    let run = |line: &str| finish(folder.place.command(line.split(' ')), b"");
+    let object = serde_json::from_str(run("report out --json").ok()).expect("JSON");
+    (run("report out").ok().to_owned(), object)
+}
+
+#[test]
+fn a_report_tells_of_the_files_that_the_folder_has() {
+    let folder = Folder::new(3);
+    fs::write(folder.path("in/bad.json"), b"<html>").unwrap();
+    fs::write(folder.path("in/worse.json"), b"<html>").unwrap();
+    folder.run("").fails(8, "2 of 5 files failed");
+    let (text, object) = reported(&folder);
+    assert!(text.contains("2 files failed:") && object["gone"] == serde_json::json!([]), "{text}");
+
+    // One mended, one taken away, one renamed, and one that was proved taken away.
+    folder.put("bad.json", 200);
+    for name in ["worse.json", "2.json"] {
+        fs::remove_file(folder.path("in").join(name)).unwrap();
+    }
+    fs::rename(folder.path("in/0.json"), folder.path("in/renamed.json")).unwrap();
+    for _ in 0..2 {
+        folder.run("").ok();
+        let (text, object) = reported(&folder);
+        assert_eq!((&object["files"]["proved"], &object["files"]["total"]), (&4.into(), &4.into()), "{text}");
+        assert_eq!((&object["partitions"]["proved"], &object["gone"]), (&4.into(), &serde_json::json!(["worse.json"])));
+        let records = object["records"].as_array().unwrap();
+        let names: Vec<_> = records.iter().map(|record| record["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["1.json", "2.json", "bad.json", "renamed.json"]);
+        assert_eq!(records[3]["proof"], "renamed.proof.json");
+        assert!(records.iter().all(|record| record["timings"]["phases"].is_array()), "{records:?}");
+        assert!(!text.contains("failed:") && !text.contains("same content"), "{text}");
+        assert!(text.contains("not in the input folder any more when a later run began:\n  worse.json\n"), "{text}");
+    }
+    // It is said once.
+    assert_eq!(folder.journal().iter().filter(|line| line["outcome"] == "gone").count(), 3);
+    // And one that is back fails again.
+    fs::write(folder.path("in/worse.json"), b"<html>").unwrap();
+    folder.run("").fails(8, "1 of 4 files failed");
+    let (text, object) = reported(&folder);
+    assert!(text.contains("1 file failed:") && object["gone"] == serde_json::json!([]), "{text}");
 }
 
 #[test]

@@ -36,6 +36,20 @@ fn a_proof_on_a_terminal_keeps_its_warning_and_leaves_no_bars() {
 }
 
 #[test]
+fn a_dumb_terminal_gets_plain_lines() {
+    let folder = Folder::new(2);
+    let mut command = folder.command("--device simulator:0.5");
+    command.env("TERM", "dumb");
+    let Some(run) = OnTerminal::start(&command) else { return };
+    let (code, written) = run.end_raw();
+    assert_eq!(code, Some(0), "{written}");
+    assert!(!written.contains('\x1b'), "{written:?}");
+    for line in ["warning: development parameters", "0.json: started", "1.json: proved, 1 partition in "] {
+        assert!(written.contains(line), "{line} in:\n{written}");
+    }
+}
+
+#[test]
 fn the_first_ctrl_c_is_answered_above_the_bars_at_once() {
     let folder = Folder::new(3);
     let Some(mut run) = OnTerminal::start(&folder.command("--device simulator:4")) else { return };

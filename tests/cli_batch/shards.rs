@@ -39,6 +39,8 @@ fn shards_at_the_same_time_prove_every_file_once_and_their_journals_are_one_repo
 
     let merged: Value = serde_json::from_str(report(&folder, "--json").ok()).expect("JSON");
     assert_eq!((&merged["files"]["proved"], &merged["files"]["total"]), (&FILES.into(), &FILES.into()));
+    // The journals do not tell what went through devices and came to nothing.
+    assert_eq!(merged["partitions"], serde_json::json!({"proved": FILES, "through_devices": null}));
     let shards = merged["shards"].as_array().expect("shards");
     let of = |k: usize| (shards[k]["shard"].clone(), shards[k]["files"]["proved"].as_u64().expect("a number"));
     let proved: Vec<_> = runs.iter().map(|run| run.text().lines().count() as u64).collect();

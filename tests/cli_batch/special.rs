@@ -133,6 +133,34 @@ fn a_named_pipe_is_no_c1_file_and_what_the_shell_hands_over_is() {
 }
 
 #[test]
+fn what_has_no_name_of_its_own_is_proved_to_standard_output() {
+    let folder = folder();
+    let cuzk = folder.bare("prove --device simulator");
+    let words = cuzk.get_args().map(|word| format!("'{}'", word.to_str().unwrap()));
+    let prove = format!("'{}' {}", cuzk.get_program().to_str().unwrap(), words.collect::<Vec<_>>().join(" "));
+    let shell = |line: &str| {
+        let mut command = Command::new("bash");
+        command.args(["-c", line]).current_dir(folder.path("in"));
+        for (name, value) in cuzk.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+            command.env(name, value);
+        }
+        finish_soon(command)
+    };
+    for line in [
+        format!("{prove} <(cat 0.json)"),
+        format!("cat 0.json | {prove} /dev/stdin"),
+        format!("{prove} /dev/stdin <0.json"),
+        format!("ln -s /dev/stdin link.json; {prove} link.json <0.json; rm link.json"),
+    ] {
+        fs::write(folder.path("p.json"), &shell(&line).stdout).unwrap();
+        folder.verify("p.json", "in/0.json");
+        assert_eq!(folder.names("in"), ["0.json"], "{line}");
+    }
+    shell(&format!("{prove} <(cat 0.json) -o named.json")).ok();
+    folder.verify("in/named.json", "in/0.json");
+}
+
+#[test]
 fn a_pipe_is_no_report() {
     let folder = folder();
     pipe(&folder.path("pipe"));

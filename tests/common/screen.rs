@@ -69,10 +69,16 @@ impl OnTerminal {
     }
 
     /// The exit code, and what is on the screen in the end.
-    pub fn end(mut self) -> (Option<i32>, Vec<String>) {
+    pub fn end(self) -> (Option<i32>, Vec<String>) {
+        let (code, written) = self.end_raw();
+        (code, shown(&written))
+    }
+
+    /// The exit code, and all that was written, as it was.
+    pub fn end_raw(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().expect("a child").code();
         self.reader.join().expect("a reader");
-        (code, shown(&String::from_utf8_lossy(&self.written.lock().unwrap())))
+        (code, String::from_utf8_lossy(&self.written.lock().unwrap()).into_owned())
     }
 }
 

@@ -68,6 +68,8 @@ pub enum Outcome {
         fault: String,
         message: String,
     },
+    /// Not tried: the input folder had it no more when a later run began. What was proved of it counts still.
+    Gone,
 }
 
 impl Outcome {
@@ -115,7 +117,7 @@ impl Entry {
     pub fn proof_file(&self) -> Option<&PathBuf> {
         match &self.outcome {
             Outcome::Proved { proof_file, .. } => Some(proof_file),
-            Outcome::Failed { .. } => None,
+            Outcome::Failed { .. } | Outcome::Gone => None,
         }
     }
 
@@ -129,6 +131,7 @@ impl Entry {
             Outcome::Failed { fault, message } => {
                 spans::Outcome::Failed { fault: fault.clone(), message: message.clone() }
             }
+            Outcome::Gone => spans::Outcome::Unfinished,
         };
         FileRecord {
             job,

@@ -5,6 +5,7 @@
 //! [`orphan`](Journal::orphan).
 
 mod entry;
+mod gone;
 mod writer;
 
 use std::collections::HashMap;
@@ -144,18 +145,23 @@ impl Journal {
         found.into_iter().flatten().rev().map(|&i| &self.records[i].entry)
     }
 
-    /// The newest entry of each file, by its path below the input folder, in the order of paths.
+    /// The newest entry of each file that tells of work on it, by its path below the input folder, in the order of paths.
     pub fn latest(&self) -> Vec<&Entry> {
-        let mut latest: HashMap<&Path, &Record> = HashMap::new();
-        for record in &self.records {
-            let kept = latest.entry(&record.entry.path).or_insert(record);
+        let mut latest: Vec<_> = self.newest(|entry| entry.outcome != Outcome::Gone).into_values().collect();
+        latest.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
+        latest
+    }
+
+    /// Of each path the newest entry of those that count.
+    fn newest(&self, counts: impl Fn(&Entry) -> bool) -> HashMap<&Path, &Entry> {
+        let mut newest: HashMap<&Path, &Record> = HashMap::new();
+        for record in self.records.iter().filter(|record| counts(&record.entry)) {
+            let kept = newest.entry(&record.entry.path).or_insert(record);
             if kept.source == record.source || kept.entry.ended_ms <= record.entry.ended_ms {
                 *kept = record;
             }
         }
-        let mut latest: Vec<_> = latest.into_values().map(|record| &record.entry).collect();
-        latest.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
-        latest
+        newest.into_iter().map(|(path, record)| (path, &record.entry)).collect()
     }
 
     /// The bytes of a proof file, named relative to `out`, of which no entry knows: its run was killed between renaming and
@@ -176,7 +182,7 @@ impl Journal {
         let hash = content_hash(&bytes);
         let known = self.entries().any(|entry| match &entry.outcome {
             Outcome::Proved { proof_file: file, proof_hash } => file == proof_file && *proof_hash == hash,
-            Outcome::Failed { .. } => false,
+            Outcome::Failed { .. } | Outcome::Gone => false,
         });
         Ok((!known).then_some(bytes))
     }
@@ -188,7 +194,7 @@ pub fn still_valid(entry: &Entry, out: &Path) -> bool {
         Outcome::Proved { proof_file, proof_hash } => {
             read_small(&out.join(proof_file), MAX_PROOF_BYTES).is_ok_and(|bytes| content_hash(&bytes) == *proof_hash)
         }
-        Outcome::Failed { .. } => false,
+        Outcome::Failed { .. } | Outcome::Gone => false,
     }
 }
 

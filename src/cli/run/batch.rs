@@ -50,6 +50,10 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     let (snapshot, peak) = (recorder.snapshot(), memory.peak());
     let report = BatchReport::new(&snapshot, &peak);
     terminal.block(&report.table());
+    if let Some(failures) = report.failures().filter(|_| terminal.is_quiet()) {
+        // Else the table has them. Why files failed is no note.
+        terminal.requested(&failures);
+    }
     write_about(options, &snapshot, &report, &peak)?;
     print_results(&snapshot)?;
     verdict(&report, options.settings.fail_fast)

@@ -85,7 +85,7 @@ impl Description {
                 "chunks",
                 format!("{} distinct, {} tiles, {} groups", tables.chunks(), tables.tiles.len(), tables.groups.len()),
             ),
-            ("superchunks", format!("{} distinct of {}", tables.superchunks(), tables.instances.len())),
+            ("superchunks", format!("{} distinct, {} instances", tables.superchunks(), tables.instances.len())),
             ("coefficients", tables.coefficients.len().to_string()),
             ("memory", Unit::Bytes.amount(self.found.constraints.bytes() as u64)),
             ("here", kept),

@@ -34,6 +34,7 @@ pub fn run(options: &Inspect) -> Result<()> {
 /// What of a circuit's parameters is in a folder. The digest of the large file is not computed: `params check` does.
 struct Here {
     folder: String,
+    folder_source: String,
     params: Entry,
     /// `None` where there is no .vk file.
     vk: Option<Result<Origin>>,
@@ -43,7 +44,8 @@ impl Here {
     fn look(identity: &CircuitIdentity, source: &Source) -> Self {
         let lookup = &source.lookup;
         Self {
-            folder: format!("{} ({})", lookup.folder.display(), lookup.folder_source),
+            folder: lookup.folder.display().to_string(),
+            folder_source: lookup.folder_source.clone(),
             params: inventory::look(identity, lookup, source.verdicts.as_deref()),
             vk: lookup.folder.join(&identity.vk).is_file().then(|| srs::open_vk(identity, lookup).map(|vk| vk.origin)),
         }
@@ -65,12 +67,13 @@ impl Here {
             Some(Ok(origin)) => format!("here, {}", origin.word()),
             Some(Err(error)) => format!("not usable: {error}"),
         };
-        vec![("folder", self.folder.clone()), (".params", params), (".vk", vk)]
+        vec![("folder", format!("{} ({})", self.folder, self.folder_source)), (".params", params), (".vk", vk)]
     }
 
     fn json(&self) -> Value {
         json!({
             "folder": self.folder,
+            "folder_source": self.folder_source,
             "params_bytes": self.params.bytes,
             "params_verdict": self.params.verdict.word(),
             "params_reason": self.params.verdict.reason(),

@@ -45,9 +45,11 @@ impl Machine {
         if total <= own {
             fail!(
                 Fault::Usage,
-                "--memory {}: cuzk itself takes {}; where this is what is available, see `ulimit -d` and `ulimit -v`",
+                "--memory {}: cuzk itself takes {}; name more, {} MiB at least, and what a partition takes beside it, which is \
+                 said when a file has been read; where this is what is available, see `ulimit -d` and `ulimit -v`",
                 bytes(total),
-                bytes(own)
+                bytes(own),
+                own.div_ceil(1 << 20) + 1
             );
         }
         // As many on the device as it takes together, and as many that wait for it; one more for each thread. The budget may allow fewer.

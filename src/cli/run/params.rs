@@ -47,8 +47,16 @@ fn object(entry: &Entry) -> serde_json::Value {
 pub fn check(source: &Source, proof: Option<SealProof>, full: bool, terminal: &Terminal) -> Result<()> {
     let lookup = &source.lookup;
     let target = match proof {
-        Some(proof) => lookup.folder.join(PoRep::new(proof)?.identity().params),
-        None => lookup.folder.clone(),
+        Some(proof) => {
+            let porep = PoRep::new(proof)?;
+            let name = porep.identity().params;
+            source.check_file(&porep, &name)?;
+            lookup.folder.join(name)
+        }
+        None => {
+            source.check_any()?;
+            lookup.folder.clone()
+        }
     };
     let progress = terminal.progress();
     let meter = Meter::new(&progress);

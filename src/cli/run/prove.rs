@@ -9,7 +9,7 @@ use super::Sink;
 use crate::cli::options::{Input, Prove, TimingsFormat};
 use crate::cli::{terminal, Terminal, STOP};
 use crate::error::{Error, Fault, OrFault, Result};
-use crate::pipeline::job::{Desk, Ended, Ending, File, Job};
+use crate::pipeline::job::{Delivered, Desk, Ended, Ending, File, Job};
 use crate::pipeline::proof_file::ProofFormat;
 use crate::pipeline::run::Run;
 use crate::report::spans::Recorder;
@@ -23,7 +23,9 @@ pub fn run(options: &Prove, threads: usize, terminal: &Terminal) -> Result<()> {
     let recorder = Arc::new(Recorder::default());
     let mut live = Live::new(terminal.live_mode(), recorder.clone(), 1);
     let progress = live.progress();
-    if options.parameters.development {
+    // With --quiet, standard error is one JSON object where the proof takes standard output; the object says so too.
+    let alone = terminal.is_quiet() && options.timings == TimingsFormat::Json && sink.path().is_none();
+    if options.parameters.development && !alone {
         terminal.warn_of_development();
     }
     let run = Run {
@@ -45,7 +47,7 @@ pub fn run(options: &Prove, threads: usize, terminal: &Terminal) -> Result<()> {
     live.stop();
     let End { ending, table, json } = desk.end()?;
     match ending {
-        Ending::Proved(_) => report(options.timings, &table, json, &sink, terminal),
+        Ending::Proved(_) => report(options, &table, json, &sink, terminal),
         Ending::Failed(error) => Err(advised(error, options.check_c1 || options.check_witness)),
         other => Err(Error::new(Fault::Internal, format!("the file ended as {other:?}"))),
     }
@@ -102,9 +104,11 @@ impl Desk for OneFile<'_> {
         read_already.map_or_else(|| self.input.read_c1(), Ok)
     }
 
-    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<String> {
-        self.sink.write(&file.document(proof).encode(self.format)?)?;
-        Ok(self.sink.path().map_or_else(|| "standard output".into(), |path| path.display().to_string()))
+    fn deliver(&self, file: &File, proof: Vec<u8>) -> Result<Delivered> {
+        let bytes = file.document(proof).encode(self.format)?;
+        self.sink.write(&bytes)?;
+        let place = self.sink.path().map_or_else(|| "standard output".into(), |path| path.display().to_string());
+        Ok(Delivered { place, bytes: bytes.len() as u64 })
     }
 
     fn ended(&self, ended: Ended<'_>) {
@@ -114,14 +118,14 @@ impl Desk for OneFile<'_> {
     }
 }
 
-/// What to do about a proof that was made and does not verify, in front of the error that says so.
+/// What to do about a proof that was made and does not verify, behind the error that says so.
 fn advised(error: Error, checked: bool) -> Error {
     match (error.fault(), checked) {
-        (Fault::Unverified, true) => error.context(
+        (Fault::Unverified, true) => error.advice(
             "the C1 file is sound, so something else is not: delete the cache file of constraints if one is named here, or run \
              again with --recheck for the parameters, and if that does not help suspect memory or CPU",
         ),
-        (Fault::Unverified, false) => error.context(
+        (Fault::Unverified, false) => error.advice(
             "the C1 file was not checked: run again without --no-check-c1, or with --check-witness for the input or row that is \
              wrong; if it is sound, delete the cache file of constraints if one is named here, run again with --recheck for the \
              parameters, and then suspect memory or CPU",
@@ -131,15 +135,17 @@ fn advised(error: Error, checked: bool) -> Error {
 }
 
 /// Standard output carries one result: the proof itself, or the timings as JSON, or the name of the proof file.
-fn report(format: TimingsFormat, table: &str, mut object: Value, sink: &Sink, terminal: &Terminal) -> Result<()> {
+fn report(options: &Prove, table: &str, mut object: Value, sink: &Sink, terminal: &Terminal) -> Result<()> {
+    let format = options.timings;
     if format == TimingsFormat::Table {
         terminal.block(table);
     }
     let name = sink.path().map(|path| path.display().to_string());
     match (format, name) {
         (TimingsFormat::Json, name) => {
-            if let (Some(object), Some(name)) = (object.as_object_mut(), &name) {
-                object.insert("proof_file".into(), name.as_str().into());
+            if let Some(object) = object.as_object_mut() {
+                object.insert("proof_file".into(), name.clone().into());
+                object.insert("development_parameters".into(), options.parameters.development.into());
             }
             let text = serde_json::to_string_pretty(&object).or_fault(Fault::Internal, || "timings".into())? + "\n";
             if name.is_some() {

@@ -19,7 +19,11 @@ pub fn run(options: &Sample, terminal: &Terminal) -> Result<()> {
     } else {
         c1::sample(options.proof, &options.sample)?
     };
-    sink.write(&c1::write(&c1, options.format)?)?;
+    let bytes = c1::write(&c1, options.format)?;
+    match (&sink, options.sealed) {
+        (Sink::Stdout, false) => terminal::hand_over(&bytes)?,
+        _ => sink.write(&bytes)?,
+    }
     note(options, terminal);
     match &options.destination {
         Destination::Stdout => Ok(()),

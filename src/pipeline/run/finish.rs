@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::{Proved, Report, Run};
 use crate::error::{Error, Result};
@@ -65,7 +66,15 @@ impl Run<'_> {
             return Finished::Ended(file, Ending::Unfinished);
         };
         let _working = self.recorder.begin(lane, Activity::Work { job: file.job.index, partition: None });
-        match self.contained(Stage::Assembly, &file.job, || assemble_and_verify(&file, proofs)) {
+        // The device's work may have ended too late, and this here may.
+        let in_time = || {
+            file.check_deadline("its proof was assembled")?;
+            let _counted = file.begun.clock.work();
+            let proof = assemble_and_verify(&file, proofs)?;
+            file.check_deadline("its proof was written")?;
+            Ok(proof)
+        };
+        match self.contained(Stage::Assembly, &file.job, in_time) {
             Ok(proof) => Finished::Verified(file, proof),
             Err(error) => {
                 let error = error.context(file.job.name.clone());
@@ -81,10 +90,12 @@ impl Run<'_> {
             match finished {
                 Finished::Verified(file, proof) => {
                     let working = self.recorder.begin(lane, Activity::Work { job: file.job.index, partition: None });
-                    let bytes = proof.len() as u64;
-                    let deliver = || self.contained(Stage::Write, &file.job, || self.desk.deliver(&file, proof));
-                    let ending = match file.timings().time(Phase::Write, bytes, deliver) {
-                        Ok(place) => Ending::Proved(place),
+                    let start = Instant::now();
+                    let delivered = self.contained(Stage::Write, &file.job, || self.desk.deliver(&file, proof));
+                    let bytes = delivered.as_ref().map_or(0, |delivered| delivered.bytes);
+                    file.timings().add(Phase::Write, start.elapsed(), bytes);
+                    let ending = match delivered {
+                        Ok(delivered) => Ending::Proved(delivered.place),
                         Err(error) => Ending::Failed(error.context(file.job.name.clone())),
                     };
                     drop(working);

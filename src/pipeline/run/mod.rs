@@ -52,7 +52,7 @@ pub struct Run<'a> {
     pub check_c1: bool,
     /// Check every row of every partition's witness, before any device works on the file.
     pub check_witness: bool,
-    /// Longest time of work on a file, its waiting left out; looked at before each piece of it.
+    /// Longest time of work on a file, its waiting left out; looked at before each piece of it, and at its end.
     pub deadline: Option<Duration>,
     pub stop: &'a Stop,
     pub recorder: &'a Recorder,

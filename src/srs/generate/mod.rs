@@ -19,11 +19,13 @@ use super::development::{self, Record};
 use super::digest::{self, HashingWriter};
 use super::progress::{Progress, Report, Stage};
 use super::verifying_key::VK_LIMIT;
+use crate::circuit::proof_type::sector_size_name;
 use crate::circuit::CircuitIdentity;
 use crate::constraints;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::files::{self, Temporary};
+use crate::report::Unit;
 use place::{check_space, lock, prepare_folder, remove_stale};
 
 pub use place::refuse_official;
@@ -86,6 +88,9 @@ pub fn generate<C: Circuit<Fr>>(request: &Request, circuit: C, report: &Report) 
     let parameters = Parameters::new(r1cs, toxic)?;
     let bytes = parameters.layout().file_bytes() as u64;
     check_space(request.folder, bytes).map_err(in_folder)?;
+    let (size, place) = (sector_size_name(request.sector_bytes), request.folder.display());
+    let note = format!("development parameters for {size}: {} to write into {place}", Unit::Bytes.amount(bytes));
+    report(Progress::Note(note));
     let key = parameters.verifying_key()?;
     let (params, digest) = write_temporary(request, &parameters, report).map_err(in_folder)?;
     let record = Record {
@@ -121,8 +126,8 @@ fn existing(request: &Request) -> Result<Option<Record>> {
     if bytes.is_some() && record.is_none() {
         fail!(
             Fault::Parameters,
-            "{} is there and {} is not: it was not made by `cuzk params generate`, so it is left alone; move it away or \
-             name another folder with --params",
+            "{} is there and {} is not, which `cuzk params generate` makes with it: so it is left alone; copy that file too from \
+             where it was made, move the other away, or name another folder with --params",
             identity.params,
             Record::path(folder, identity).display()
         );

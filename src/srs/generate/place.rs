@@ -74,7 +74,8 @@ pub(super) fn prepare_folder(folder: &Path) -> Result<()> {
                 fail!(
                     Fault::Usage,
                     "the folder has parameter files ({name}) and no {MARKER}: it may hold official ones, so nothing is \
-                     generated here; name another folder with --params"
+                     generated here; if they are development ones, copy that file too from where they were made, else name another \
+                     folder with --params"
                 );
             }
         }

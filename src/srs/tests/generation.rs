@@ -107,8 +107,10 @@ fn progress_ends_at_its_total() {
     generate(&request, Small, &|p| seen.lock().unwrap().push(p)).unwrap();
     let seen = seen.into_inner().unwrap();
     assert_eq!(seen[0], Progress::Work { stage: Stage::Recording, done: 0, total: 0 });
+    let Progress::Note(note) = &seen[1] else { panic!("{:?}", seen[1]) };
+    assert_eq!(*note, format!("development parameters for 2KiB: 2.46 KiB to write into {}", folder.path().display()));
     // 3 of h, 2 of l, 4 of a, 2 of b_g1 and of b_g2.
-    assert_eq!(seen[1], Progress::Work { stage: Stage::Generating, done: 0, total: 13 });
+    assert_eq!(seen[2], Progress::Work { stage: Stage::Generating, done: 0, total: 13 });
     assert_eq!(seen.last(), Some(&Progress::Work { stage: Stage::Generating, done: 13, total: 13 }));
 }
 

@@ -151,6 +151,7 @@ fn development_files_do_not_pass_for_official_ones() {
     fs::copy(dev.path().join(&record), off.path().join(&record)).unwrap();
     let message = refusal(&catalogue, off.path());
     assert!(message.contains("not the official file") && message.contains("--dev-params"), "{message}");
+    assert!(message.contains(&format!("{MARKER} is missing here")), "{message}");
     // A development key beside official parameters.
     fs::write(off.path().join(&names.params), params).unwrap();
     fs::write(off.path().join(MARKER), b"").unwrap();
@@ -346,5 +347,8 @@ fn the_remedy_is_that_of_the_folder() {
     }
     fs::remove_file(dev.path().join(identity().vk)).unwrap();
     let message = refusal(&catalogue, dev.path());
-    assert!(message.contains("make it with `cuzk params generate`") && !message.contains("lotus"), "{message}");
+    assert!(
+        message.contains("make development parameters with `cuzk params generate") && !message.contains("lotus"),
+        "{message}"
+    );
 }
