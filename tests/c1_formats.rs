@@ -161,13 +161,13 @@ fn bincode_tells_its_proof_type_by_graph_and_replica_id() {
 #[test]
 fn bad_bincode_is_refused() {
     let bytes = write(&fabricated(), Format::Bincode).unwrap();
-    refused(&bytes[..bytes.len() - 1], &options(), &["not the bincode"]);
+    refused(&bytes[..bytes.len() - 1], &options(), &["cut off", &format!("of {} bytes", bytes.len() - 1)]);
     refused(&bytes[..1000], &options(), &["byte 1000"]);
     refused(&[&bytes[..], b"xy"].concat(), &options(), &[&format!("byte {}", bytes.len()), "2 bytes follow"]);
     // a length that claims more than the file holds
     let mut huge = bytes.clone();
     huge[8..16].copy_from_slice(&(1u64 << 40).to_le_bytes());
-    refused(&huge, &options(), &["not the bincode"]);
+    refused(&huge, &options(), &["byte 16", "fewer are left than it says follow"]);
     let mut variant = bytes.clone();
     variant[16] = 9;
     refused(&variant, &options(), &["byte 20", "variant"]);
