@@ -292,7 +292,7 @@ fn long_g1_sums_are_right(backend: &dyn Backend) {
     }
     // At once, and bits of which every set of sums has some.
     let scalars: Vec<Vec<Fr>> =
-        (0..5).map(|k| (0..LONG).map(|i| Fr::from((i >> k & 1 ^ i / 7 & 1) as u64)).collect()).collect();
+        (0..5).map(|k| (0..LONG).map(|i| Fr::from((((i >> k) & 1) ^ ((i / 7) & 1)) as u64)).collect()).collect();
     let runs: Vec<_> = scalars.iter().map(|scalars| [Scalars::Elements(scalars)]).collect();
     let lists: Vec<&[Scalars<'_>]> = runs.iter().map(|runs| &runs[..]).collect();
     let expected: Vec<_> =

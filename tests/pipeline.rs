@@ -295,7 +295,7 @@ fn partitions_that_wait_are_taken_together_and_each_fails_alone() {
     assert!(together.len() >= 2 && together.iter().all(|n| (2..=most).contains(n)), "{together:?}");
     assert_eq!(device_work(&snapshot).len(), 2 * most + 1);
     let asked = asked.lock().unwrap().clone();
-    let expected: Vec<usize> = together.iter().copied().collect();
+    let expected: Vec<usize> = together.to_vec();
     // The first that was refused is the first of three calls of its kind; the others are each three, of l, a and b.
     let several: Vec<_> = asked.iter().copied().filter(|n| *n > 1).collect();
     let calls: Vec<_> = expected.iter().enumerate().flat_map(|(k, n)| vec![*n; if k == 0 { 1 } else { 3 }]).collect();
