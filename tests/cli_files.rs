@@ -113,7 +113,11 @@ fn devices_lists_the_cpu_and_says_why_there_is_no_cuda_device() {
     command.env("CUZK_LIBCUDA", "/nonexistent/libcuda.so");
     let object: Value = serde_json::from_str(finish(command, b"").ok()).expect("one JSON object");
     assert!(object["cpu"]["threads"].as_u64().unwrap() > 0);
-    assert_eq!(object["cuda"]["kernels"], false);
+    let kernels = &object["cuda"]["kernels"];
+    match cuzk::gpu::image() {
+        Ok(image) => assert_eq!((&kernels["nvcc"], &kernels["prove"]), (&image.nvcc.into(), &false.into())),
+        Err(reason) => assert_eq!((kernels, &object["cuda"]["kernels_missing"]), (&Value::Null, &reason.into())),
+    }
     assert!(object["cuda"]["devices"].as_array().unwrap().is_empty());
     assert!(object["cuda"]["unavailable"].as_str().unwrap().contains("/nonexistent/libcuda.so"));
     assert!(place.run("devices --threads 3").ok().starts_with("cpu (3 threads"));

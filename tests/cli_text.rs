@@ -128,5 +128,10 @@ fn variables_that_nothing_reads_draw_a_warning() {
     let finished = finish(command, b"");
     finished.ok();
     assert!(finished.stderr.contains("warning: nothing reads the environment variable CUZK_PARAMS"));
+    let mut command = place.command(["man"]);
+    command.env("CUZK_NVCC", "/x").env("CUZK_CUDA_ARCH", "8.0");
+    let finished = finish(command, b"");
+    finished.ok();
+    assert!(finished.stderr.is_empty(), "what build.rs reads: {}", finished.stderr);
     assert!(place.run("man").stderr.is_empty());
 }

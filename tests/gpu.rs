@@ -20,7 +20,7 @@ fn prints_what_the_driver_says() {
         Err(e) => println!("\ninit: {e:?}: {e}"),
     }
     print!("{report}");
-    assert!(report.to_string().ends_with("CUDA kernels: not in this build; proofs are made on the CPU\n"));
+    assert!(report.to_string().ends_with(&format!("{}\n", kernels())));
     if let Ok(devices) = &report.devices {
         assert!(!devices.is_empty());
     }
@@ -43,8 +43,25 @@ fn said(library: &Path, environment: &[(&str, &str)]) -> Vec<String> {
         .collect()
 }
 
-const KERNELS: &str = "CUDA kernels: not in this build; proofs are made on the CPU";
+/// The last line, which is the build's and not the driver's.
+fn kernels() -> String {
+    match cuzk::gpu::image() {
+        Ok(image) => format!("CUDA kernels: {image}; none that prove yet, proofs are made on the CPU"),
+        Err(reason) => format!("CUDA kernels: not in this build, {reason}; proofs are made on the CPU"),
+    }
+}
+
+/// What a build with kernels says at the end of a device's line.
+fn runs(capability: (i32, i32)) -> String {
+    let Ok(image) = cuzk::gpu::image() else { return String::new() };
+    match image.code_for(capability) {
+        Some(code) => format!(", kernels run ({code})"),
+        None => ", kernels do not run (neither their machine code nor their PTX is for it)".into(),
+    }
+}
+
 const VERSION: &str = "CUDA driver: supports CUDA 13.1";
+const UUID: &str = "f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff";
 
 #[test]
 fn without_a_library_cust_answers_no_device_and_the_report_names_the_path() {
@@ -53,7 +70,7 @@ fn without_a_library_cust_answers_no_device_and_the_report_names_the_path() {
     assert!(lines[1].starts_with("CUDA: no driver library: tried /nonexistent/libcuda.so.1 (from CUZK_LIBCUDA): "));
     assert_eq!(lines[1].matches("/nonexistent/libcuda.so.1").count(), 1, "{lines:?}");
     assert!(lines[1].contains("No such file") && lines[1].ends_with("; correct or unset CUZK_LIBCUDA"), "{lines:?}");
-    assert_eq!(lines[2..], [KERNELS]);
+    assert_eq!(lines[2..], [kernels()]);
 }
 
 #[test]
@@ -69,11 +86,17 @@ fn two_devices_are_described_by_what_the_driver_says() {
     let folder = TempDir::new().unwrap();
     let lines = said(&fake(folder.path(), &[]), &[]);
     let expected = [
-        "init: ok",
-        "CUDA 0: Fake H200, GPU-46f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff, compute capability 9.0, 141 GiB memory, 139 GiB free",
-        "CUDA 1: Fake 4090, GPU-47f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff, compute capability 8.9, 24.0 GiB memory, 20.0 GiB free",
-        VERSION,
-        KERNELS,
+        "init: ok".to_owned(),
+        format!(
+            "CUDA 0: Fake H200, GPU-46{UUID}, compute capability 9.0, 141 GiB memory, 139 GiB free{}",
+            runs((9, 0))
+        ),
+        format!(
+            "CUDA 1: Fake 4090, GPU-47{UUID}, compute capability 8.9, 24.0 GiB memory, 20.0 GiB free{}",
+            runs((8, 9))
+        ),
+        VERSION.to_owned(),
+        kernels(),
     ];
     assert_eq!(lines, expected);
 }
@@ -94,7 +117,7 @@ fn failure_codes_come_through_known_or_not() {
     // The driver has a text of its own for this code, and cust prints that.
     let memory = init("2");
     assert_eq!(memory[0], "init: OutOfMemory: \"fake out of memory\"");
-    assert_eq!(memory[1..], [failed("CUDA_ERROR_OUT_OF_MEMORY (2)"), VERSION.into(), KERNELS.into()]);
+    assert_eq!(memory[1..], [failed("CUDA_ERROR_OUT_OF_MEMORY (2)"), VERSION.into(), kernels()]);
     // cust names this one only as unknown, the report by its name.
     let mismatch = init("803");
     assert!(mismatch[0].starts_with("init: UnknownError: "), "{mismatch:?}");
@@ -111,10 +134,7 @@ fn strange_answers_are_reported_and_do_not_stop_the_rest() {
     let folder = TempDir::new().unwrap();
     let library = fake(folder.path(), &[]);
     let lines = said(&library, &[("FAKE_COUNT", "-3"), ("FAKE_VERSION", "3")]);
-    assert_eq!(
-        lines[1..],
-        [format!("CUDA: driver library {}: it counts no device", library.display()), KERNELS.into()]
-    );
+    assert_eq!(lines[1..], [format!("CUDA: driver library {}: it counts no device", library.display()), kernels()]);
     let lines = said(&library, &[("FAKE_COUNT_CODE", "999")]);
     assert!(lines[1].ends_with(": cuDeviceGetCount answered CUDA_ERROR_UNKNOWN (999)"), "{lines:?}");
 
@@ -124,7 +144,8 @@ fn strange_answers_are_reported_and_do_not_stop_the_rest() {
         first.starts_with("CUDA 0: name unknown [code 912 (newer than this build's list of codes)], GPU-46"),
         "{first}"
     );
-    assert!(first.ends_with(", 141 GiB memory, free memory unknown [CUDA_ERROR_OUT_OF_MEMORY (2)]"), "{first}");
+    let end = format!(", 141 GiB memory, free memory unknown [CUDA_ERROR_OUT_OF_MEMORY (2)]{}", runs((9, 0)));
+    assert!(first.ends_with(&end), "{first}");
     assert!(third.starts_with("CUDA 2: name unknown [CUDA_ERROR_INVALID_DEVICE (101)], UUID unknown ["), "{third}");
 
     let lines = said(&library, &[("FAKE_LONG_NAME", "1")]);

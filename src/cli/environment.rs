@@ -9,6 +9,9 @@ use crate::batch::ShardEnvironment;
 /// Variables of the `CUZK_` family that something reads, here or in `gpu`.
 const KNOWN: [&str; 2] = ["CUZK_CACHE", "CUZK_LIBCUDA"];
 
+/// Variables that build.rs reads: who builds with them has them set when running too.
+const BUILDING: [&str; 2] = ["CUZK_NVCC", "CUZK_CUDA_ARCH"];
+
 /// What the environment says. An empty variable counts as unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
@@ -49,7 +52,8 @@ impl Environment {
                 Some("NO_COLOR") => read.no_color = true,
                 Some("TERM") => read.dumb = value == "dumb",
                 Some(name) if read.shard.set(name, &value.to_string_lossy()) => {}
-                Some(name) if name.starts_with("CUZK_") && !KNOWN.contains(&name) => read.unknown.push(name.into()),
+                Some(name) if KNOWN.contains(&name) || BUILDING.contains(&name) => {}
+                Some(name) if name.starts_with("CUZK_") => read.unknown.push(name.into()),
                 _ => {}
             }
         }

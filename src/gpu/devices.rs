@@ -8,6 +8,7 @@ use std::ptr::null_mut;
 use cust::sys::{self, CUdevice, CUdevice_attribute, CUresult, CUuuid};
 
 use super::driver::{driver, VARIABLE};
+use super::image::{image, Capability, Image};
 use super::status::Status;
 use crate::report::units::bytes;
 
@@ -26,7 +27,7 @@ pub struct Device {
     /// As `nvidia-smi -L` prints it.
     pub uuid: Answer<String>,
     /// Major and minor.
-    pub compute_capability: Answer<(i32, i32)>,
+    pub compute_capability: Answer<Capability>,
     /// Bytes in all.
     pub memory: Answer<u64>,
     /// Bytes free, beside the context that asking needs (some hundred MiB on a real card).
@@ -120,7 +121,7 @@ fn uuid(device: CUdevice) -> Answer<String> {
     Ok(format!("GPU-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
 }
 
-fn compute_capability(device: CUdevice) -> Answer<(i32, i32)> {
+fn compute_capability(device: CUdevice) -> Answer<Capability> {
     let attribute = |which| {
         // SAFETY: `value` is valid for the one write that the call makes.
         ask(|value: &mut c_int| unsafe { sys::cuDeviceGetAttribute(value, which, device) })
@@ -189,16 +190,32 @@ fn text(what: &str, answer: Answer<String>) -> String {
     answer.unwrap_or_else(|status| format!("{what} unknown [{status}]"))
 }
 
-/// One line for each device, or one with the reason why there is none; lines end in a newline.
+/// Whether the kernels run on a device, as the end of its line.
+fn kernels(device: &Device, image: &Image) -> String {
+    match device.compute_capability.map(|capability| image.code_for(capability)) {
+        Ok(Some(code)) => format!("kernels run ({code})"),
+        Ok(None) => "kernels do not run (neither their machine code nor their PTX is for it)".into(),
+        Err(_) => "kernels unknown".into(),
+    }
+}
+
+/// One line for each device, or one with the reason why there is none; then the driver, where there is one, and the kernels of
+/// this build. Lines end in a newline.
 impl fmt::Display for DeviceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.devices {
             Err(reason) => writeln!(f, "CUDA: {reason}")?,
-            Ok(devices) => devices.iter().try_for_each(|device| writeln!(f, "{device}"))?,
+            Ok(devices) => devices.iter().try_for_each(|device| match image() {
+                Ok(image) => writeln!(f, "{device}, {}", kernels(device, image)),
+                Err(_) => writeln!(f, "{device}"),
+            })?,
         }
         if let Some((major, minor)) = self.driver_version {
             writeln!(f, "CUDA driver: supports CUDA {major}.{minor}")?;
         }
-        writeln!(f, "CUDA kernels: not in this build; proofs are made on the CPU")
+        match image() {
+            Ok(image) => writeln!(f, "CUDA kernels: {image}; none that prove yet, proofs are made on the CPU"),
+            Err(reason) => writeln!(f, "CUDA kernels: not in this build, {reason}; proofs are made on the CPU"),
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The CUDA driver, found at run time, and its devices; the only user of `cust`.
+//! The CUDA driver, found at run time, its devices, and the kernels of this build; the only user of `cust`.
 //!
 //! `cust` is linked against an empty `libcuda.a` (see `build.rs`). The driver calls it makes are defined in [`forward`],
 //! each of which hands its arguments to the driver library of the machine, if there is one.
@@ -6,7 +6,9 @@
 mod devices;
 mod driver;
 pub mod forward;
+mod image;
 mod status;
 
 pub use devices::{devices, Answer, Device, DeviceReport, NoDevice};
+pub use image::{image, Capability, Code, Image};
 pub use status::Status;

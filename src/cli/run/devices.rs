@@ -5,7 +5,7 @@ use serde_json::{json, Value};
 use crate::backend::{cpu::CpuBackend, Backend};
 use crate::cli::terminal;
 use crate::error::{Fault, OrFault, Result};
-use crate::gpu::{self, Device, DeviceReport};
+use crate::gpu::{self, Device, DeviceReport, Image};
 
 pub fn run(json: bool) -> Result<()> {
     let cpu = CpuBackend::default().name();
@@ -19,25 +19,47 @@ pub fn run(json: bool) -> Result<()> {
     terminal::print(&(text + "\n"))
 }
 
-/// `driver_version` and `devices`, with null for what the driver does not tell; `unavailable` where there is no device; whether
-/// this build has kernels for one.
+/// `driver_version` and `devices`, with null for what the driver does not tell; `unavailable` where there is no device; `kernels`,
+/// those of this build, or null and the reason in `kernels_missing`.
 fn cuda(report: &DeviceReport) -> Value {
-    let version = report.driver_version.map(|(major, minor)| format!("{major}.{minor}"));
+    let version = report.driver_version.map(version);
     let mut cuda = match &report.devices {
         Ok(devices) => json!({ "driver_version": version, "devices": devices.iter().map(device).collect::<Vec<_>>() }),
         Err(reason) => json!({ "driver_version": version, "devices": [], "unavailable": reason.to_string() }),
     };
-    cuda["kernels"] = false.into();
+    match gpu::image() {
+        Ok(image) => cuda["kernels"] = kernels(image),
+        Err(reason) => (cuda["kernels"], cuda["kernels_missing"]) = (Value::Null, reason.into()),
+    }
     cuda
 }
 
+/// What the fatbin holds. None of the kernels proves yet.
+fn kernels(image: &Image) -> Value {
+    json!({
+        "nvcc": image.nvcc,
+        "machine_code": image.machine_code.iter().copied().map(version).collect::<Vec<_>>(),
+        "ptx": version(image.ptx),
+        "bytes": image.fatbin().len(),
+        "prove": false,
+    })
+}
+
+fn version((major, minor): (i32, i32)) -> String {
+    format!("{major}.{minor}")
+}
+
+/// `kernels` is what the device runs of this build's kernels; null where that is none.
 fn device(device: &Device) -> Value {
+    let capability = device.compute_capability.ok();
+    let code = capability.and_then(|capability| gpu::image().ok()?.code_for(capability));
     json!({
         "index": device.index,
         "name": device.name.as_ref().ok(),
         "uuid": device.uuid.as_ref().ok(),
-        "compute_capability": device.compute_capability.ok().map(|(major, minor)| format!("{major}.{minor}")),
+        "compute_capability": capability.map(version),
         "memory_bytes": device.memory.ok(),
         "free_bytes": device.free.ok(),
+        "kernels": code.map(|code| code.to_string()),
     })
 }

@@ -34,8 +34,8 @@ impl Machine {
             DeviceName::Cpu => Device::cpu(threads)?,
             DeviceName::Cuda => fail!(
                 Fault::Device,
-                "cuda: this build has no CUDA kernels, so no card can prove; leave out --device to prove on the CPU, and see `cuzk \
-                 devices`"
+                "cuda: there are no CUDA kernels that prove yet, so no card can; leave out --device to prove on the CPU, and see \
+                 `cuzk devices`"
             ),
             DeviceName::Simulator(delay) => Device::Simulator { delay, synthesis: false },
         };

@@ -1,0 +1,174 @@
+//! The table of the kernels' resources: what `ptxas -v` said when build.rs compiled them, and the instructions that
+//! cuobjdump counts.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What build.rs left of the compilation.
+pub struct Compiled {
+    pub nvcc: String,
+    pub seconds: f64,
+    path: PathBuf,
+    log: &'static str,
+}
+
+/// One kernel for one architecture. Bytes, but for registers and instructions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    pub registers: u64,
+    pub shared: u64,
+    pub stack: u64,
+    pub spills: u64,
+    /// All instructions in the machine code, the padding behind the last branch left out; and those of them that multiply
+    /// 32 by 32 bits to 64.
+    pub instructions: u64,
+    pub wide_products: u64,
+}
+
+/// Rows by architecture, as in `sm_80`, and kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    pub nvcc: String,
+    rows: BTreeMap<(String, String), Row>,
+}
+
+const COLUMNS: [&str; 8] = ["architecture", "kernel", "registers", "shared", "stack", "spills", "instructions", "wide"];
+
+impl Compiled {
+    /// Nothing where this build has no kernels.
+    pub fn of_this_build() -> Option<Self> {
+        let log = include_str!(concat!(env!("OUT_DIR"), "/kernels.log"));
+        let (first, log) = log.split_once('\n')?;
+        let [nvcc, seconds, path] = first.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("log begins: {first}") };
+        Some(Self { nvcc: nvcc.into(), seconds: seconds.parse().expect("seconds"), path: path.into(), log })
+    }
+
+    pub fn architectures(&self) -> Vec<String> {
+        architectures(&ptxas(self.log))
+    }
+
+    pub fn table(&self) -> Table {
+        let mut rows = ptxas(self.log);
+        assert!(!rows.is_empty(), "ptxas -v named no kernel: {}", self.log);
+        for (key, (instructions, wide)) in counted(&self.disassembly()) {
+            let row = rows.get_mut(&key).unwrap_or_else(|| panic!("{key:?}: in the fatbin, but not named by ptxas"));
+            (row.instructions, row.wide_products) = (instructions, wide);
+        }
+        Table { nvcc: self.nvcc.clone(), rows }
+    }
+
+    /// What cuobjdump says of the embedded fatbin. It and nvdisasm stand beside nvcc, in NVIDIA's toolkit too.
+    fn disassembly(&self) -> String {
+        let beside = self.path.parent().expect("nvcc stands in a folder");
+        let path = format!("{}:{}", beside.display(), std::env::var("PATH").unwrap_or_default());
+        let fatbin = Path::new(concat!(env!("OUT_DIR"), "/kernels.fatbin"));
+        let output = Command::new(beside.join("cuobjdump")).arg("-sass").arg(fatbin).env("PATH", path).output();
+        let output = output.unwrap_or_else(|e| panic!("no cuobjdump in {}: {e}", beside.display()));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+/// The rows in what `ptxas -v` prints; instructions are left to count.
+pub fn ptxas(log: &str) -> BTreeMap<(String, String), Row> {
+    let mut rows = BTreeMap::new();
+    let mut current = None;
+    for line in log.lines() {
+        if let Some((_, entry)) = line.split_once("Compiling entry function '") {
+            let names: Vec<&str> = entry.split('\'').collect();
+            let key = (names[2].to_owned(), names[0].to_owned());
+            rows.insert(key.clone(), Row::default());
+            current = Some(key);
+            continue;
+        }
+        let Some(row) = current.as_ref().and_then(|key| rows.get_mut(key)) else { continue };
+        let number = |what: &str| {
+            let before = line.split(what).next().filter(|before| before.len() < line.len())?;
+            before.rsplit(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty())?.parse::<u64>().ok()
+        };
+        row.registers += number(" registers").unwrap_or(0);
+        row.shared += number(" bytes smem").unwrap_or(0);
+        row.stack += number(" bytes stack frame").unwrap_or(0);
+        row.spills += number(" bytes spill stores").unwrap_or(0) + number(" bytes spill loads").unwrap_or(0);
+    }
+    rows
+}
+
+/// Instructions and wide products of each kernel in what `cuobjdump -sass` prints.
+pub fn counted(disassembly: &str) -> BTreeMap<(String, String), (u64, u64)> {
+    let mut counts = BTreeMap::new();
+    let (mut arch, mut kernel) = (String::new(), None);
+    for line in disassembly.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix("arch = ") {
+            (arch, kernel) = (name.to_owned(), None);
+        } else if let Some(name) = line.strip_prefix("Function : ") {
+            kernel = Some(name.to_owned());
+        } else if let (Some(kernel), Some(instruction)) = (&kernel, instruction(line)) {
+            let count: &mut (u64, u64) = counts.entry((arch.clone(), kernel.clone())).or_default();
+            count.0 += u64::from(instruction != "NOP");
+            count.1 += u64::from(instruction.starts_with("IMAD.WIDE"));
+        }
+    }
+    counts
+}
+
+/// The name in a line as `/*0010*/ @P0 IMAD.WIDE.U32 R2, R4, R5, R2 ; /* 0x... */`.
+fn instruction(line: &str) -> Option<&str> {
+    let (address, rest) = line.strip_prefix("/*")?.split_once("*/")?;
+    let is_address = address.len() >= 4 && address.chars().all(|c| c.is_ascii_hexdigit());
+    let mut words = rest.split_whitespace().filter(|word| !word.starts_with('@'));
+    words.next().filter(|_| is_address).map(|word| word.trim_end_matches(';'))
+}
+
+impl Table {
+    pub fn read(text: &str) -> Self {
+        let mut lines = text.lines();
+        let nvcc = lines.next().and_then(|line| line.strip_prefix("nvcc ")).expect("nvcc's version first").to_owned();
+        assert_eq!(lines.next().map(|line| line.split_whitespace().collect::<Vec<_>>()), Some(COLUMNS.to_vec()));
+        Self { nvcc, rows: lines.map(row).collect() }
+    }
+
+    pub fn architectures(&self) -> Vec<String> {
+        architectures(&self.rows)
+    }
+
+    /// The lines of one architecture, as text: what differs is seen at once.
+    pub fn of(&self, arch: &str) -> Vec<String> {
+        self.rows.iter().filter(|((of, _), _)| of == arch).map(|(key, row)| line(key, row)).collect()
+    }
+}
+
+fn architectures(rows: &BTreeMap<(String, String), Row>) -> Vec<String> {
+    let mut found: Vec<String> = rows.keys().map(|(arch, _)| arch.clone()).collect();
+    found.dedup();
+    found
+}
+
+fn row(line: &str) -> ((String, String), Row) {
+    let [arch, kernel, numbers @ ..] = &line.split_whitespace().collect::<Vec<_>>()[..] else { panic!("row: {line}") };
+    let numbers: Vec<u64> = numbers.iter().map(|word| word.parse().unwrap_or_else(|e| panic!("{line}: {e}"))).collect();
+    let [registers, shared, stack, spills, instructions, wide_products] = numbers[..] else { panic!("row: {line}") };
+    let row = Row { registers, shared, stack, spills, instructions, wide_products };
+    ((arch.to_string(), kernel.to_string()), row)
+}
+
+fn line((arch, kernel): &(String, String), row: &Row) -> String {
+    let Row { registers, shared, stack, spills, instructions, wide_products } = row;
+    format!(
+        "{arch:<12} {kernel:<20} {registers:>9} {shared:>7} {stack:>7} {spills:>7} {instructions:>12} {wide_products:>6}"
+    )
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [arch, kernel, registers, shared, stack, spills, instructions, wide] = COLUMNS;
+        writeln!(f, "nvcc {}", self.nvcc)?;
+        writeln!(
+            f,
+            "{arch:<12} {kernel:<20} {registers:>9} {shared:>7} {stack:>7} {spills:>7} {instructions:>12} {wide:>6}"
+        )?;
+        self.rows.iter().try_for_each(|(key, row)| writeln!(f, "{}", line(key, row)))
+    }
+}
