@@ -22,8 +22,6 @@ extern "C" char emulated_shared_end[] __attribute__((weak, visibility("hidden"))
 namespace emulator {
 
 Self *self;
-uint32_t carry;
-bool carry_lives;
 Running running;
 
 namespace {
@@ -72,7 +70,7 @@ void leave() {
 
 void continue_thread(Thread &t) {
     self = &t;
-    carry_lives = false;
+    t.carry_lives = false;
     continued++;
     on_fiber = true;
     switch_fibers(scheduler, t.fiber);
@@ -211,7 +209,7 @@ unsigned barrier(bool predicate, Where at) {
 
 uint64_t meet(WarpOperation operation, unsigned mask, uint64_t value, unsigned source, Where at) {
     Thread &t = current();
-    carry_lives = false;
+    t.carry_lives = false;
     if (!(mask >> t.lane & 1)) fault("lane in a warp operation whose mask leaves it out", at);
     t.value = value;
     t.source = source;

@@ -3,6 +3,7 @@
 # Objects are kept in FOLDER and made again only when a source, a header, the compiler or its flags change.
 #   CXX                  the compiler; otherwise c++, g++ or clang++, whichever is there
 #   EMULATOR_FLAGS       further flags, for instance -DEMULATOR_UCONTEXT
+#   EMULATOR_SANITIZER   a sanitizer for the kernels and for linking, for instance thread
 #   EMULATOR_EXECUTABLE  a name: links an executable FOLDER/NAME in place of the library; its main is in one of the sources
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -31,6 +32,8 @@ kernel_flags=(-fsanitize=bounds,shift -fsanitize-undefined-trap-on-error -Wno-un
 kernel_flags+=(-fno-crossjumping -fno-tree-tail-merge)
 read -ra more <<<"${EMULATOR_FLAGS:-}"
 flags+=("${more[@]}")
+
+[ -z "${EMULATOR_SANITIZER:-}" ] || kernel_flags+=("-fsanitize=$EMULATOR_SANITIZER")
 
 headers() {
     find "$root/kernels" "$root/tests/emulator" -type f \( -name '*.h' -o -name '*.cuh' \) -print0 | sort -z | xargs -0 cat
@@ -73,6 +76,7 @@ done
 output=$folder/${EMULATOR_EXECUTABLE:-libcuda.so}
 kind=(-shared "-Wl,-soname,libcuda.so.1")
 [ -z "${EMULATOR_EXECUTABLE:-}" ] || kind=()
+[ -z "${EMULATOR_SANITIZER:-}" ] || kind+=("-fsanitize=$EMULATOR_SANITIZER")
 "$compiler" "${flags[@]}" "${kind[@]}" -o "$output.$$" "${objects[@]}" -Wl,-T,"$runtime/shared.ld" -ldl
 mv "$output.$$" "$output"
 echo "$output"

@@ -35,14 +35,14 @@ struct Self {
     const Block *block;
     uint3 id;
     unsigned index, warp, lane;
+    // The carry flag (CC.CF). It lives from an instruction that writes it to the last one that reads it: a barrier, another
+    // thread or a read that does not write it again end it, and reading a dead one is a fault.
+    uint32_t carry;
+    bool carry_lives;
 };
 
-// One launch runs at a time, so the running thread and its carry are plain globals.
+// The running thread. One launch runs at a time, so a plain global will do.
 extern Self *self;
-// The carry flag (CC.CF). It lives from an instruction that writes it to the last one that reads it: a barrier, another
-// thread or a read that does not write it again end it, and reading a dead one is a fault.
-extern uint32_t carry;
-extern bool carry_lives;
 
 // Reports a fault of the running thread and ends its launch.
 [[noreturn]] void fault(const char *what, Where at);

@@ -1,13 +1,6 @@
-// What ThreadSanitizer has to be told: which fiber runs, and what a barrier orders. Nothing without it.
+// What ThreadSanitizer has to be told: which fiber runs, and what a barrier orders. Nothing without EMULATOR_TSAN.
+// Only kernels are compiled with -fsanitize=thread: what the runtime notes of threads is not for it to see.
 #pragma once
-
-#if defined(__SANITIZE_THREAD__)
-#define EMULATOR_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define EMULATOR_TSAN 1
-#endif
-#endif
 
 #if defined(EMULATOR_TSAN)
 #define TSAN(...) __VA_ARGS__

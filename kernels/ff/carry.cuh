@@ -34,12 +34,13 @@ enum class Carry { ADDS, SUBTRACTS };
 // `wide` is the result without the incoming carry; its bits from 32 up are the carry that goes out.
 template <bool reads, bool writes>
 __forceinline__ uint32_t carry_step(uint64_t wide, Carry carry, ::emulator::Where at) {
+    ::emulator::Self &self = *::emulator::self;
     if constexpr (reads) {
-        if (__builtin_expect(!::emulator::carry_lives, 0)) ::emulator::fault("carry read without a producer", at);
-        wide = carry == Carry::ADDS ? wide + ::emulator::carry : wide - ::emulator::carry;
+        if (__builtin_expect(!self.carry_lives, 0)) ::emulator::fault("carry read without a producer", at);
+        wide = carry == Carry::ADDS ? wide + self.carry : wide - self.carry;
     }
-    if constexpr (writes) ::emulator::carry = uint32_t(wide >> 32) & 1;
-    if constexpr (reads != writes) ::emulator::carry_lives = writes;
+    if constexpr (writes) self.carry = uint32_t(wide >> 32) & 1;
+    if constexpr (reads != writes) self.carry_lives = writes;
     return uint32_t(wide);
 }
 

@@ -136,7 +136,7 @@ extern "C" __global__ void count(const uint32_t *in, Counts *counts) {
     atomicAdd(&counts->signed_sum, v & 1 ? -1 : 2);
     atomicAdd(&counts->wide, (unsigned long long)v << 20);
     atomicXor(&counts->toggled, v);
-    for (uint32_t seen = counts->chained;;) {
+    for (uint32_t seen = 0;;) {
         const uint32_t before = atomicCAS(&counts->chained, seen, seen + 3);
         if (before == seen) break;
         seen = before;

@@ -180,6 +180,14 @@ fn divides_by_zero() {
 }
 
 #[test]
+fn overflows_stack() {
+    caught("overflows_stack", "overflows_stack", "a thread's stack overflows", CudaError::IllegalAddress, |device| {
+        let out = unwritten::<u32>(8);
+        device.run("overflows_stack", (1, 2, 0), &[at(&out), n(1000)])
+    });
+}
+
+#[test]
 fn outgrows_dynamic_shared() {
     let words = "illegal address";
     caught("outgrows_dynamic_shared", "outgrows_dynamic_shared", words, CudaError::IllegalAddress, |device| {

@@ -113,6 +113,13 @@ extern "C" __global__ void divides_by_zero(uint32_t *out, uint32_t by) {
 }
 KERNEL(divides_by_zero)
 
+// On one line: which of its instructions meets the guard page is the compiler's choice.
+__device__ __attribute__((noinline)) uint32_t sum_in_stack(uint32_t depth) {
+    volatile uint32_t words[1024]; words[0] = depth; return depth ? sum_in_stack(depth - 1) + words[0] : 0;  // fault overflows_stack
+}
+extern "C" __global__ void overflows_stack(uint32_t *out, uint32_t depth) { out[0] = sum_in_stack(depth); }
+KERNEL(overflows_stack)
+
 // Not reported: what it reads of shared memory is the poison.
 extern "C" __global__ void reads_unwritten_shared(uint32_t *out) {
     __shared__ uint32_t held[32];
