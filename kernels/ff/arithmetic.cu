@@ -10,7 +10,8 @@
         if (i >= count) return;                                                                             \
         const ELEMENT x = a[i], y = b[i];                                                                   \
         out[i] = EXPRESSION;                                                                                \
-    }
+    }                                                                                                       \
+    KERNEL(NAME)
 
 // out[i] = EXPRESSION of x = in[i], for i below count.
 #define UNARY(NAME, ELEMENT, EXPRESSION)                                                                    \
@@ -19,7 +20,8 @@
         if (i >= count) return;                                                                             \
         const ELEMENT x = in[i];                                                                            \
         out[i] = EXPRESSION;                                                                                \
-    }
+    }                                                                                                       \
+    KERNEL(NAME)
 
 BINARY(fr_add, Fr, x + y)
 BINARY(fr_sub, Fr, x - y)

@@ -1,0 +1,76 @@
+//! Builds the emulated device with kernels of a test, and runs tests with it as their driver.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// Set in the child processes, whose driver is the emulated device.
+const CHILD: &str = "CUZK_TEST_EMULATED";
+/// What a child prints last: that it has run something at all.
+const DONE: &str = "the child's body is done";
+
+/// The library with the kernels of tests/emulator. Built once for all tests of this process, and from one run to the next
+/// only what changed.
+fn library() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let output = Command::new(root.join("kernels/emulator/build.sh"))
+            .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulator"))
+            .args(["correct.cu", "faulty.cu"].map(|name| root.join("tests/emulator").join(name)))
+            .output()
+            .expect("kernels/emulator/build.sh needs bash");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end())
+    })
+}
+
+/// Runs `body` in a process of its own whose driver is the emulated device with these settings: the test named `test`, which
+/// calls this, is run again as a child. Answers the child's outcome and output.
+pub fn run_emulated(test: &str, settings: &[(&str, &str)], body: impl FnOnce()) -> Output {
+    if std::env::var_os(CHILD).is_some() {
+        body();
+        // What follows is the parent's to check.
+        println!("{DONE}");
+        std::process::exit(0);
+    }
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env("CUZK_LIBCUDA", library())
+        .env(CHILD, "1")
+        .envs(settings.iter().copied())
+        .output()
+        .unwrap()
+}
+
+/// As [`run_emulated`]; `body` has to succeed. Answers the emulated device's reports.
+pub fn emulated(test: &str, settings: &[(&str, &str)], body: impl FnOnce()) -> Vec<String> {
+    let output = run_emulated(test, settings, body);
+    let (errors, said) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success() && said.contains(DONE), "{settings:?}: {said}\n{errors}");
+    reports(&output)
+}
+
+/// The lines that the emulated device has printed.
+pub fn reports(output: &Output) -> Vec<String> {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    errors.lines().filter_map(|line| line.strip_prefix("emulator: ")).map(str::to_owned).collect()
+}
+
+/// In every order of threads, with eager and with lazy streams: `body` succeeds and nothing is reported.
+pub fn in_all_orders(test: &str, body: impl Fn()) {
+    for order in ["forward", "backward", "random:1", "random:2"] {
+        for streams in ["eager", "lazy"] {
+            let reports = emulated(test, &[("EMULATOR_ORDER", order), ("EMULATOR_STREAMS", streams)], &body);
+            assert!(reports.is_empty(), "{order}, {streams}: {reports:?}");
+        }
+    }
+}
+
+/// The line of a source under tests/emulator that holds the comment `fault NAME`, as reports name it.
+pub fn planted(name: &str) -> String {
+    let source = include_str!("faulty.cu");
+    let mark = format!("// fault {name}");
+    let line = source.lines().position(|line| line.ends_with(&mark)).expect("a marked line");
+    format!("tests/emulator/faulty.cu:{}: ", line + 1)
+}
