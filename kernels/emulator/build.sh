@@ -28,8 +28,10 @@ mkdir -p "$folder"
 flags=(-std=c++20 -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing -fno-exceptions -pthread
     "-fmacro-prefix-map=$root/=" "-fdebug-prefix-map=$root=.")
 kernel_flags=(-fsanitize=bounds,shift -fsanitize-undefined-trap-on-error -Wno-unknown-pragmas)
-# Or the traps of several checks would be one, with one line.
-kernel_flags+=(-fno-crossjumping -fno-tree-tail-merge)
+# Or the traps of several checks would be one, with one line. The first two are g++'s names, the last is clang's.
+for flag in -fno-crossjumping -fno-tree-tail-merge -fno-sanitize-merge; do
+    "$compiler" -Werror "$flag" -x c++ -c /dev/null -o /dev/null 2>/dev/null && kernel_flags+=("$flag")
+done
 read -ra more <<<"${EMULATOR_FLAGS:-}"
 flags+=("${more[@]}")
 
