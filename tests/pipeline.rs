@@ -243,6 +243,8 @@ fn a_panic_on_a_device_fails_its_file_and_the_device_takes_the_next() {
 #[derive(Default)]
 struct Notes {
     asked: Arc<Mutex<Vec<usize>>>,
+    /// Requested at the first sums together, which then are made.
+    stop: Option<&'static Stop>,
 }
 
 impl Backend for Notes {
@@ -267,11 +269,38 @@ impl Backend for Notes {
     fn sums_g1(&self, _: G1Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G1Projective>> {
         let mut asked = self.asked.lock().unwrap();
         asked.push(lists.len());
-        if lists.len() > 1 && asked.iter().filter(|n| **n > 1).count() == 1 {
+        if let Some(stop) = self.stop.filter(|_| lists.len() > 1) {
+            stop.request();
+        } else if lists.len() > 1 && asked.iter().filter(|n| **n > 1).count() == 1 {
             return Err(Error::new(Fault::Device, "planted"));
         }
         Ok(vec![G1Projective::identity(); lists.len()])
     }
+}
+
+/// A stop while partitions are together on the device: they are finished, what waits is not.
+#[test]
+fn a_stop_waits_for_partitions_that_are_together_on_the_device() {
+    static STOP: Stop = Stop::new();
+    let notes = Notes { stop: Some(&STOP), ..Notes::default() };
+    let asked = notes.asked.clone();
+    let device = Device::Backend { backend: Box::new(notes), threads: pool("notes", 1).unwrap() };
+    let most = device.together();
+    let desk = Memory { files: (1..=3 * most as u64).map(sample).collect(), ..Memory::default() };
+    let settings = Settings { devices: vec![device], in_flight: 3 * most, ..Settings::default() };
+    let snapshot = run(&desk, &settings, &STOP);
+    let together = snapshot.spans.iter().find_map(|span| match span.activity {
+        Activity::Together { partitions } => Some(partitions),
+        _ => None,
+    });
+    // Those that came alone, and those together; their proofs are refused, the others are not made. Three sums each in G1.
+    let (endings, together) = (desk.endings(), together.expect("some waited"));
+    let asked = asked.lock().unwrap().clone();
+    assert_eq!(asked[asked.len() - 3..], [together; 3], "{asked:?}");
+    let alone = (asked.len() - 3) / 3;
+    let refused = endings.values().filter(|e| matches!(e, Ending::Failed(e) if e.fault() == Fault::Unverified)).count();
+    let unfinished = endings.values().filter(|e| matches!(e, Ending::Unfinished)).count();
+    assert_eq!((refused, unfinished), (alone + together, 3 * most - alone - together), "{endings:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::process;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
 use signal_hook::flag;
@@ -18,6 +19,9 @@ use crate::pipeline::stop::Stop;
 /// More results than these are counted, not named.
 const NAMED: usize = 5;
 
+/// Signals so soon after the first one are not asked by a person.
+const SAME: Duration = Duration::from_millis(300);
+
 /// Starts the thread that waits for a signal. The work needs no cooperation: results are published in one step. With
 /// `stop`, the first signal only asks for an end: what is on a device is finished, and the second one ends the process.
 pub fn install(terminal: Terminal, stop: Option<&'static Stop>) -> Result<()> {
@@ -31,6 +35,9 @@ pub fn install(terminal: Terminal, stop: Option<&'static Stop>) -> Result<()> {
         if let Some(stop) = stop.filter(|_| signals.forever().next().is_some()) {
             stop.signal();
             terminal.warn("stopping when the partitions that are on a device are done; once more to stop at once");
+            // `timeout` and others signal a process and then its group: the same stop, twice.
+            thread::sleep(SAME);
+            signals.pending().for_each(drop);
         }
         if signals.forever().next().is_some() {
             files::abandon(|outcomes| {

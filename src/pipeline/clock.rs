@@ -32,6 +32,11 @@ impl WorkClock {
         Working(self)
     }
 
+    /// Adds time of work that was done together with other files'.
+    pub fn add(&self, taken: Duration) {
+        self.state().before += taken;
+    }
+
     /// Within the work on a piece: runs what is not to be counted as work on this file.
     pub fn pause<T>(&self, wait: impl FnOnce() -> T) -> T {
         self.end();

@@ -7,7 +7,7 @@ use blstrs::{Bls12, Scalar as Fr};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::job::File;
-use crate::backend::cpu::CpuBackend;
+use crate::backend::cpu::{msm::MOST, CpuBackend};
 use crate::backend::Backend;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
@@ -16,8 +16,11 @@ use crate::report::Phase;
 use crate::srs::{generate::ToxicWaste, Origin, Srs};
 use crate::witness::CompactWitness;
 
-/// Memory of a sum beside the vectors of the domain, which decoded points and buckets use again: digits 32 MB, index lists 64 MB.
-const SUM_BYTES: u64 = 96 << 20;
+/// Memory of a sum beside the vectors of the domain, which decoded points and buckets use again: digits, or the parts of an index list.
+const SUM_BYTES: u64 = 32 << 20;
+
+/// An index list of each sum that is made together: of at most so many scalars at a time, all ones at worst.
+const LIST_BYTES: u64 = 4 << 22;
 
 /// What each thread of a sum has: accumulators, a range's points and their sums; 10 MB were counted in G2.
 const SUM_THREAD_BYTES: u64 = 12 << 20;
@@ -27,7 +30,7 @@ pub(super) const ROW_BYTES: u64 = 3;
 
 /// Most partitions whose sums over the witness are made together. Eight of 2 KiB take 0.22 s less each than they take alone, of 3.58 s (two
 /// cores of a Sapphire Rapids).
-pub const TOGETHER: usize = 8;
+pub const TOGETHER: usize = MOST;
 
 /// A device of the pipeline; each has one worker.
 pub enum Device {
@@ -76,7 +79,8 @@ impl Device {
         let (domain, rows) = (circuit.domain() as u64, circuit.rows() as u64);
         match self {
             Self::Backend { threads, .. } => {
-                let sum = SUM_BYTES + SUM_THREAD_BYTES * threads.current_num_threads() as u64;
+                let lists = TOGETHER as u64 * LIST_BYTES.min(4 * rows);
+                let sum = SUM_BYTES + lists + SUM_THREAD_BYTES * threads.current_num_threads() as u64;
                 96 * domain + sum.max(ROW_BYTES * rows)
             }
             Self::Simulator { .. } => 0,

@@ -63,8 +63,12 @@ fn the_second_signal_ends_at_once() {
         let mut run = Running::start(folder.command("--device simulator:60"));
         run.wait_for("0.json: started");
         sleep(Duration::from_millis(200));
+        // As `timeout` does it: to the process, and to its group.
+        run.signal(signal);
         run.signal(signal);
         run.wait_for("once more to stop at once");
+        sleep(Duration::from_millis(600));
+        assert!(run.child.try_wait().expect("a child").is_none(), "one stop counts as two");
         let start = Instant::now();
         run.signal(signal);
         let (code, seen) = run.end();

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use super::{Proved, Ready, Report, Run};
 use crate::error::Result;
@@ -28,8 +29,13 @@ impl Run<'_> {
                 return;
             }
             let sums = self.sum_together(lane, device, &partitions);
-            for (k, Ready { file, partition, inputs, witness, held: _held }) in partitions.into_iter().enumerate() {
-                if self.is_over(&file) {
+            for (ready, sums) in partitions.into_iter().zip(sums) {
+                let Ready { file, partition, inputs, witness, held: _held } = ready;
+                if self.stop.is_requested() {
+                    self.drop_waiting(queue, &mut next, &report);
+                }
+                // What has its sums is on the device: a stop waits for it.
+                if file.has_failed() || (self.stop.is_requested() && sums.is_none()) {
                     self.report(&report, &file, partition, Ok(None));
                     continue;
                 }
@@ -37,12 +43,25 @@ impl Run<'_> {
                     let _working = self.work(lane, &file, partition);
                     self.contained(Stage::Device, &file.job, || {
                         file.check_deadline("its device began")?;
-                        let result = device.prove(&file, witness, &inputs, sums.get(k).copied())?;
+                        let result = device.prove(&file, witness, &inputs, sums)?;
                         Ok(Some(Proved { result, inputs }))
                     })
                 };
                 self.report(&report, &file, partition, proved);
             }
+        }
+    }
+
+    /// Gives up the partitions that wait: their files cannot be finished, and what of them is on the device is not worth its time.
+    fn drop_waiting(&self, queue: &Mutex<Receiver<Ready>>, next: &mut Option<Ready>, report: &SyncSender<Report>) {
+        let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = std::iter::from_fn(|| {
+            let ready = queue.try_recv().ok()?;
+            self.recorder.dequeue(Stage::Device);
+            Some(ready)
+        });
+        for ready in next.take().into_iter().chain(waiting) {
+            self.report(report, &ready.file, ready.partition, Ok(None));
         }
     }
 
@@ -72,19 +91,32 @@ impl Run<'_> {
         taken
     }
 
-    /// The sums that partitions have in common, in their order; none where they are better made one by one: of a single one, where
-    /// one is not to be worked on any more, and where it fails together, so that each fails or does not by itself.
-    fn sum_together(&self, lane: Lane, device: &Device, partitions: &[Ready]) -> Vec<WitnessSums> {
+    /// For each partition the sums that it has in common with others. None where they are better made one by one: of a single one, of
+    /// one that is not to be worked on any more, and where they fail together, so that each fails or does not by itself.
+    fn sum_together(&self, lane: Lane, device: &Device, partitions: &[Ready]) -> Vec<Option<WitnessSums>> {
         let worth = |ready: &Ready| !self.is_over(&ready.file) && ready.file.check_deadline("its sums began").is_ok();
-        let witnesses: Option<Vec<_>> =
-            partitions.iter().map(|ready| Some((&*ready.file, ready.witness.as_ref()?))).collect();
-        let Some(witnesses) = witnesses.filter(|all| all.len() > 1 && partitions.iter().all(worth)) else {
-            return Vec::new();
+        let places: Vec<usize> =
+            (0..partitions.len()).filter(|k| partitions[*k].witness.is_some() && worth(&partitions[*k])).collect();
+        let mut of_all = vec![None; partitions.len()];
+        if places.len() < 2 {
+            return of_all;
+        }
+        let chosen = || places.iter().map(|k| &partitions[*k]);
+        let witnesses: Vec<_> = chosen().filter_map(|r| Some((&*r.file, r.witness.as_ref()?))).collect();
+        let sums = {
+            let _shown = self.recorder.begin(lane, Activity::Together { partitions: places.len() });
+            let start = Instant::now();
+            let job = &partitions[places[0]].file.job;
+            let sums = self.contained(Stage::Device, job, || device.prove_together(&witnesses));
+            // An equal part of the time is work on each file.
+            let part = start.elapsed() / places.len() as u32;
+            chosen().for_each(|ready| ready.file.begun.clock.add(part));
+            sums
         };
-        let _shown = self.recorder.begin(lane, Activity::Together { partitions: partitions.len() });
-        let _counted: Vec<_> = partitions.iter().map(|ready| ready.file.begun.clock.work()).collect();
-        let sums = self.contained(Stage::Device, &partitions[0].file.job, || device.prove_together(&witnesses));
-        sums.ok().flatten().unwrap_or_default()
+        for (k, sums) in places.iter().zip(sums.ok().flatten().unwrap_or_default()) {
+            of_all[*k] = Some(sums);
+        }
+        of_all
     }
 
     /// Begins work on a partition: it is shown, and counts against the file's deadline.
@@ -107,7 +139,8 @@ impl Run<'_> {
         result: Result<Option<Proved>>,
     ) {
         let result = result.map_err(|e| e.context(format!("{}: partition {partition}", file.job.name)));
-        if result.is_err() {
+        // Without this one, the others are not worth their time.
+        if !matches!(result, Ok(Some(_))) {
             file.fail();
         }
         // The receiver outlives every sender.

@@ -40,6 +40,8 @@ pub struct State {
     open: BTreeSet<usize>,
     /// What the device took for partitions, and for how many.
     on_device: (Duration, u32),
+    /// Each one's part of the last work on several partitions together, and how many of them have not ended yet.
+    together: (Duration, usize),
     /// Lanes that devices were seen on.
     devices: BTreeSet<usize>,
     counts: Counts,
@@ -68,8 +70,11 @@ impl State {
         }
         for span in &news.spans {
             match span.activity {
-                // Part of these partitions' time on the device, and no partition's end.
-                Activity::Together { .. } => self.on_device.0 += span.end.saturating_sub(span.start),
+                // Part of these partitions' time on the device, to be counted with each of them.
+                Activity::Together { partitions } => {
+                    let part = span.end.saturating_sub(span.start) / partitions.max(1) as u32;
+                    self.together = (part, partitions);
+                }
                 _ => events.extend(self.partition(span).map(Event::Partition)),
             }
         }
@@ -85,7 +90,11 @@ impl State {
             return None;
         }
         self.partitions += 1;
-        let wall = span.end.saturating_sub(span.start);
+        let mut wall = span.end.saturating_sub(span.start);
+        if let (part, left @ 1..) = self.together {
+            self.together.1 = left - 1;
+            wall += part;
+        }
         self.on_device = (self.on_device.0 + wall, self.on_device.1 + 1);
         self.devices.insert(span.lane.worker);
         let (name, wall, done) = (self.name(job), duration(wall), self.finished[&job].len());

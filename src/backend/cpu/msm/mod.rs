@@ -1,8 +1,10 @@
 //! Multi-scalar multiplication: Pippenger's buckets with signed digits, filled by batches of affine additions.
 //!
 //! Most scalars of a PoRep witness are 0 or 1. They are classified first: zeros are skipped, ones are summed without any buckets,
-//! for several sums at once where there are several, only the rest goes through buckets. Bases are decoded from the parameter file a chunk at a time, so that no second
-//! copy of the file is ever in memory. In each window a chunk's digits are sorted by bucket, and all buckets' sums grow side by side.
+//! for several sums at once where there are several, only the rest goes through buckets.
+//!
+//! Bases are decoded from the parameter file a chunk at a time, so that no second copy of the file is ever in memory. In each window a
+//! chunk's digits are sorted by bucket, and all buckets' sums grow side by side.
 
 mod buckets;
 mod groups;
@@ -26,7 +28,8 @@ use crate::backend::bases::RawBases;
 use crate::backend::memory::{Memory, Plain};
 use crate::backend::scalars::{total, Scalars};
 use buckets::Buckets;
-use ones::{sums_of_ones, MOST};
+use ones::sums_of_ones;
+pub use ones::MOST;
 use windows::Windows;
 
 /// A group as sums see it: points in some representation, and who adds them.
@@ -90,13 +93,28 @@ fn sums_in_chunks<G: SumGroup, const SIZE: usize>(
     // Those of one circuit's witnesses have the same blocks.
     let alike = |range: &Range<usize>| extents[range.clone()].iter().all(|of_list| *of_list == extents[range.start]);
     let together: Vec<_> = (0..lists.len()).step_by(MOST).map(|start| start..lists.len().min(start + MOST)).collect();
-    let together = together.into_iter().flat_map(|range| match alike(&range) {
+    // Their buckets take no more than a prover's vector of as many elements has, which is free.
+    let room = |range: &Range<usize>| {
+        let windows = || windows(most_full(&lists[range.clone()]), chunk);
+        let bytes = |windows: Windows| range.len() * windows.count * windows.buckets() * size_of::<G::Point>();
+        range.len() == 1 || bytes(windows()) <= bases.len() * size_of::<Fr>()
+    };
+    let together = together.into_iter().flat_map(|range| match alike(&range) && room(&range) {
         true => vec![range],
         false => range.map(|k| k..k + 1).collect(),
     });
     together
         .flat_map(|range| alike_sums::<G, SIZE>(bases, &lists[range.clone()], &extents[range.start], memory, chunk))
         .collect()
+}
+
+/// The most scalars of a list that are neither zero nor one.
+fn most_full(lists: &[&[Scalars<'_>]]) -> usize {
+    lists.iter().map(|scalars| count_full(scalars)).max().unwrap_or(0)
+}
+
+fn windows(full: usize, chunk: usize) -> Windows {
+    Windows::for_length(full, full.div_ceil(chunk))
 }
 
 /// At most [`MOST`] sums whose scalars have the same blocks.
@@ -108,12 +126,17 @@ fn alike_sums<G: SumGroup, const SIZE: usize>(
     chunk: usize,
 ) -> Vec<G::Projective> {
     lists.iter().for_each(|scalars| assert_eq!(bases.len(), total(scalars), "one base per scalar"));
-    let full = lists.iter().map(|scalars| count_full(scalars)).max().unwrap_or(0);
-    let windows = Windows::for_length(full, full.div_ceil(chunk));
+    let full = most_full(lists);
+    let windows = windows(full, chunk);
     let of_list = windows.count * windows.buckets();
     // The larger one first: see `Memory`.
-    let mut decoded = memory.lend(chunk.min(full));
-    let mut held = memory.lend(of_list * lists.len());
+    let (points, sums) = (chunk.min(full), of_list * lists.len());
+    let (mut decoded, mut held) = if points >= sums {
+        (memory.lend(points), memory.lend(sums))
+    } else {
+        let held = memory.lend(sums);
+        (memory.lend(points), held)
+    };
     let mut buckets: Vec<_> = held.chunks_mut(of_list).map(|sums| Buckets::<G>::new(windows, sums)).collect();
     let mut ones_sums = vec![G::Projective::identity(); lists.len()];
     for extent in extents {
