@@ -12,10 +12,11 @@ use cuzk::backend::{
     bases::{G1Bases, G2Bases},
     memory::Lent,
     scalars::Scalars,
-    Backend, Rows,
+    Backend,
 };
 use cuzk::c1::{self, Format, ReadOptions, SampleOptions};
 use cuzk::circuit::{PoRep, SealProof};
+use cuzk::constraints::Rows;
 use cuzk::error::{Error, Fault, Result};
 use cuzk::groth16::check_proofs;
 use cuzk::pipeline::budget::Budget;

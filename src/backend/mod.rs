@@ -4,14 +4,13 @@ pub mod bases;
 pub mod cpu;
 pub mod memory;
 pub mod reference;
-mod rows;
 pub mod scalars;
 
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 
+use crate::constraints::Rows;
 use crate::error::{Fault, Result};
 use crate::fail;
-pub use rows::Rows;
 
 use bases::{G1Bases, G2Bases};
 use memory::Lent;

@@ -7,7 +7,8 @@ use group::Group;
 use super::bases::{G1Bases, G2Bases};
 use super::memory::Lent;
 use super::scalars::{expand, Scalars};
-use super::{check_lengths, Backend, Rows};
+use super::{check_lengths, Backend};
+use crate::constraints::Rows;
 use crate::error::{Fault, OrFault, Result};
 
 /// Quadratic transforms and one double-and-add per scalar; everything straight from the definitions.

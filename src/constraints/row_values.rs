@@ -8,7 +8,7 @@ use blstrs::Scalar as Fr;
 use ff::Field;
 use rayon::prelude::*;
 
-use crate::backend::Rows;
+use super::Rows;
 use crate::pages::ask_for_huge;
 
 /// Values of a matrix's rows, in row order. About a byte a row for a PoRep circuit, where an element takes 32.

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::ntt::{bit_reverse, root_of_unity, scale_by_powers_reversed, Domain, MAX_LOG_SIZE};
 use crate::backend::memory::{Lent, Memory};
-use crate::backend::Rows;
+use crate::constraints::Rows;
 use crate::error::{Fault, Result};
 use crate::fail;
 

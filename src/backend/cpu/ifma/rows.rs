@@ -5,7 +5,7 @@ use ff::Field;
 
 use super::fr::{self, carry, mul, Lanes};
 use super::shared::{Source, WIDTH};
-use crate::backend::Rows;
+use crate::constraints::Rows;
 
 /// The rows' values.
 pub struct Expanded<'a>(pub &'a dyn Rows);
