@@ -46,40 +46,34 @@ extern "C" __global__ void __launch_bounds__(256, 3)
 }
 KERNEL(ntt_inverse_pass, 256)
 
-// Forward transform, a pass, the inverse's steps in reverse: times the row's scale; the levels, smallest blocks first; each
-// row by its power of g. Bit-reversed to natural order over all passes, depth descending: times 2^log_size what the inverse
-// transform was of. Reads and writes `values`.
+// Forward transform, a pass, the inverse's steps in reverse: the levels by pairs, smallest blocks first; each row by its power
+// of g. Bit-reversed to natural order over all passes, depth descending. Reads and writes `values`. Those that begin a
+// transform onto a coset differ: see ntt_inverse_forward_pass.
 extern "C" __global__ void __launch_bounds__(256, 3)
-    ntt_forward_pass(Fr* values, const Fr* roots, const Fr* powers, const Fr* scale, uint32_t scale_mask, uint32_t log_size,
-                     uint32_t depth, uint32_t levels, uint32_t log_columns, uint32_t twist) {
+    ntt_forward_pass(Fr* values, const Fr* roots, const Fr* powers, uint32_t log_size, uint32_t depth, uint32_t levels,
+                     uint32_t log_columns) {
     __shared__ uint4 halves[2 * ntt::TILE];
     const ntt::Shared shared{halves};
     const ntt::Pass pass{log_size, depth, levels, log_columns};
     const ntt::Powers table{powers, log_size};
-    ntt::for_each_element(pass, [&](uint32_t i, uint64_t at) {
-        Fr x = values[at];
-        if (scale) {
-            const Fr s = scale[pass.row(i) & scale_mask];
-            x = x * s;
-        }
-        shared.store(i, x);
-    });
+    ntt::for_each_element(pass, [&](uint32_t i, uint64_t at) { shared.store(i, values[at]); });
     __syncthreads();
     ntt::forward_levels(pass, shared, roots);
     ntt::for_each_element(pass, [&](uint32_t i, uint64_t at) {
         Fr x = shared.load(i);
-        if (depth != 0) x = x * table.power(pass.exponent(blockIdx.x, i, twist));
+        if (depth != 0) x = x * table.power(pass.exponent(blockIdx.x, i, 0));
         values[at] = x;
     });
 }
 KERNEL(ntt_forward_pass, 256)
 
 // The last pass of an inverse transform and, on what it makes, the first of a forward one, whose tiles are the same: values
-// to values on the coset, where `scale` has the coset's powers within a block and 1 / 2^log_size, and the forward transform's
-// twist of 1 the rest. Of blocks of one column. Reads and writes `values`.
+// to those on the coset of g. Coefficient rev(i) is to be taken times g^rev(i): with i = B rows + p that is the p-th root of
+// the table, which `scale` has, over 2^log_size, times g^rev(B), which the twist of 1 adds to the powers after the levels. Of
+// blocks of one column. Reads and writes `values`. Two multiplications an element more than the levels, and two for powers.
 extern "C" __global__ void __launch_bounds__(256, 3)
     ntt_inverse_forward_pass(Fr* values, const Fr* roots, const Fr* inverse_roots, const Fr* powers, const Fr* scale,
-                             uint32_t scale_mask, uint32_t log_size, uint32_t depth, uint32_t levels) {
+                             uint32_t log_size, uint32_t depth, uint32_t levels) {
     __shared__ uint4 halves[2 * ntt::TILE];
     const ntt::Shared shared{halves};
     const ntt::Pass pass{log_size, depth, levels, 0};
@@ -92,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     __syncthreads();
     ntt::inverse_levels(pass, shared, inverse_roots);
     ntt::for_each_element(pass, [&](uint32_t i, uint64_t) {
-        const Fr s = scale[pass.row(i) & scale_mask];
+        const Fr s = scale[pass.row(i)];
         shared.store(i, shared.load(i) * s);
     });
     __syncthreads();
