@@ -1,16 +1,16 @@
 // Passes of the transforms over Fr, in place, of 2^0 to 2^28 elements; one tile a block. See tile.cuh for what a pass, a
 // tile, a row and the roots are. Tables, made by src/backend/cuda/ntt.rs:
-//     roots           the root of block b of any level: exp(pi i x), x being b's bits behind the point, lowest first
+//     roots           that of block b of any level: as exp(pi i x), x being b's bits behind the point, the lowest first
 //     inverse_roots   their inverses
 //     powers          the two tables of ntt::Powers
-//     scale           factors of the rows: that of row p is scale[p & scale_mask]; null for none
+//     scale           factors of the rows: that of row p is scale[p & scale_mask]
 
 #include "tile.cuh"
 
 // Inverse transform, a pass: x = from * factors, where there are `factors`; each row by its power of 1/g (with its twist, see
 // ntt::Pass); the levels by pairs with a barrier after each pair; times the row's scale; and minuend - x, where there is a
-// `minuend`. Natural to bit-reversed order over all passes, depth ascending. Writes `to`; reads it where `from` is null.
-// One multiplication a pair of elements and level; four elements a thread in registers.
+// `minuend`. Natural to bit-reversed order over all passes, depth ascending. Writes `to`; reads it where `from` is null;
+// where `scale` is, there is none. One multiplication a pair of elements and level; four elements a thread in registers.
 extern "C" __global__ void __launch_bounds__(256, 3)
     ntt_inverse_pass(const Fr* from, const Fr* factors, Fr* to, const Fr* inverse_roots, const Fr* powers, const Fr* scale,
                      uint32_t scale_mask, const Fr* minuend, uint32_t log_size, uint32_t depth, uint32_t levels,

@@ -5,7 +5,14 @@
 #[path = "../emulator/running.rs"]
 mod running;
 
+#[path = "../circuits/mod.rs"]
+mod circuits;
+
+mod evaluate;
 mod host;
+mod ntt;
+mod quotient;
+mod vectors;
 
 use std::path::{Path, PathBuf};
 

@@ -46,12 +46,13 @@ pub fn passes(log_size: u32, log_tile: u32) -> Vec<Pass> {
     let last = log_size.min(log_tile);
     let rest = log_size - last;
     let count = rest.div_ceil(log_tile - 1);
-    let mut passes = Vec::new();
+    let (mut passes, mut depth) = (Vec::new(), 0);
     for i in 0..count {
         let levels = (rest + i) / count;
-        passes.push(Pass { depth: passes.iter().map(|p: &Pass| p.levels).sum(), levels, log_columns: log_tile - levels });
+        passes.push(Pass { depth, levels, log_columns: log_tile - levels });
+        depth += levels;
     }
-    passes.push(Pass { depth: rest, levels: last, log_columns: 0 });
+    passes.push(Pass { depth, levels: last, log_columns: 0 });
     passes
 }
 

@@ -25,12 +25,7 @@ const CHUNK: usize = 1 << 16;
 ///
 /// # Errors
 /// Vectors of other lengths, and the device's own failures. Work is enqueued when this returns.
-pub fn quotient(
-    stream: &Stream,
-    transforms: &Transforms,
-    mut a: Buffer<Fr>,
-    mut b: Buffer<Fr>,
-) -> Result<Buffer<Fr>> {
+pub fn quotient(stream: &Stream, transforms: &Transforms, mut a: Buffer<Fr>, mut b: Buffer<Fr>) -> Result<Buffer<Fr>> {
     transforms.check(a.len())?;
     transforms.check(b.len())?;
     let (last, columns) = transforms.split();
