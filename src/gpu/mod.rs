@@ -3,12 +3,15 @@
 //! `cust` is linked against an empty `libcuda.a` (see `build.rs`). The driver calls it makes are defined in [`forward`],
 //! each of which hands its arguments to the driver library of the machine, if there is one.
 
+mod advice;
 mod devices;
 mod driver;
 pub mod forward;
 mod image;
 mod status;
+mod usable;
 
 pub use devices::{devices, Answer, Device, DeviceReport, NoDevice};
-pub use image::{image, Capability, Code, Image};
+pub use image::{image, Capability, Code, Image, SUPPORTED};
 pub use status::Status;
+pub use usable::{candidates, first_usable, usable, Candidate, Runs, Usable};

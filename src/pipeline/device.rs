@@ -57,6 +57,14 @@ impl Device {
         Ok(Self::Backend { backend: Box::<CpuBackend>::default(), threads })
     }
 
+    /// The CUDA device of that number, which has been found able to run the kernels.
+    ///
+    /// # Errors
+    /// `Device`: it cannot be opened.
+    pub fn cuda(_index: u32, _threads: usize) -> Result<Self> {
+        fail!(Fault::Device, "there are no CUDA kernels that prove yet; --device cpu proves on the CPU")
+    }
+
     /// The name in reports.
     pub fn name(&self) -> String {
         match self {

@@ -6,13 +6,15 @@ use serde_json::{json, Value};
 
 use super::lanes::{Usage, Usages};
 use super::spans::{FileRecord, Lane, Outcome, Snapshot, Stage};
-use super::{Memory, Phase};
+use super::{DeviceChoice, Memory, Phase};
 
 /// Everything there is to say of a batch at its end.
 #[derive(Clone, Debug, Default)]
 pub struct BatchReport {
     /// Wall time of the run; unknown where journals of several runs were merged.
     pub(super) wall: Option<Duration>,
+    /// What proved; unknown where journals were merged.
+    pub(super) device: Option<DeviceChoice>,
     /// In the run's order.
     pub(super) files: Vec<FileRecord>,
     pub(super) usages: Usages,
@@ -123,6 +125,11 @@ impl BatchReport {
         }
     }
 
+    /// Says what proved.
+    pub fn on(self, device: DeviceChoice) -> Self {
+        Self { device: Some(device), ..self }
+    }
+
     /// Names files that failed and were then taken out of the input folder, so that they are not just passed over.
     pub fn without(self, gone: Vec<String>) -> Self {
         Self { gone, ..self }
@@ -153,6 +160,8 @@ impl BatchReport {
     ///
     /// ```text
     /// wall_seconds             the run; null where journals were merged
+    /// device                   what proved: name, and not_cuda, why no CUDA device was taken, null where it is one or where this one
+    ///                          was asked for; null where journals were merged
     /// files                    total, proved, skipped, failed, unfinished: how many
     /// partitions               proved: of the proved files; through_devices: finished by a device, failed files' included; null
     ///                          where journals were merged
@@ -185,6 +194,7 @@ impl BatchReport {
         let (counts, run) = (self.counts(), self.wall.unwrap_or_default());
         json!({
             "wall_seconds": self.wall.map(|run| run.as_secs_f64()),
+            "device": self.device.as_ref().map(DeviceChoice::json),
             "files": counts.json(),
             "partitions": {"proved": counts.partitions, "through_devices": self.device_partitions},
             "files_per_hour": self.per_hour(counts.proved),
@@ -263,7 +273,8 @@ mod tests {
         let mut snapshot = two_files();
         // The order of the report is the run's, whatever ended first.
         snapshot.files.reverse();
-        let mut value = BatchReport::new(&snapshot, &PEAK).json();
+        let choice = DeviceChoice { name: "cpu".into(), not_cuda: Some("no driver".into()) };
+        let mut value = BatchReport::new(&snapshot, &PEAK).on(choice).json();
         let records = value["records"].take();
         assert_eq!(records, json!([snapshot.files[1].to_json(), snapshot.files[0].to_json()]));
         let stages = value["stages"].take();
@@ -283,6 +294,7 @@ mod tests {
         let files = json!({"total": 2, "proved": 1, "skipped": 0, "failed": 1, "unfinished": 0});
         let expected = json!({
             "wall_seconds": 20.0,
+            "device": {"name": "cpu", "not_cuda": "no driver"},
             "files": files,
             "partitions": {"proved": 2, "through_devices": 4},
             "files_per_hour": 180.0,
@@ -309,7 +321,7 @@ mod tests {
     #[test]
     fn nothing_at_all_is_a_report_too() {
         let value = BatchReport::new(&Snapshot::default(), &Memory::default()).json();
-        assert_eq!(value["files"]["total"], 0);
+        assert_eq!((&value["files"]["total"], &value["device"]), (&json!(0), &Value::Null));
         assert_eq!((&value["files_per_hour"], &value["partitions_per_hour"]), (&Value::Null, &Value::Null));
         assert_eq!(value["held_back"], "nothing: no work was done");
     }

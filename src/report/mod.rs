@@ -4,6 +4,7 @@
 
 mod axis;
 mod batch;
+mod choice;
 pub mod comparison;
 mod lanes;
 mod live;
@@ -25,6 +26,7 @@ pub mod trace;
 pub mod units;
 
 pub use batch::{BatchReport, Counts};
+pub use choice::DeviceChoice;
 pub use comparison::Comparison;
 pub use live::{Live, Mode};
 pub use memory::{Memory, MemorySampler};

@@ -8,7 +8,7 @@ use super::record::message_without_name;
 use super::spans::{FileRecord, Outcome, Stage};
 use super::text::{columns, percent, shortened, visible, width};
 use super::units::{bytes, count, duration};
-use super::Phase;
+use super::{DeviceChoice, Phase};
 
 /// Columns of the narrowest terminal that is provided for.
 const TERMINAL: usize = 80;
@@ -46,7 +46,7 @@ const GROUPS: [(&str, &[Phase]); 4] = [
 impl BatchReport {
     /// The report for a terminal, ending in a newline. Per file and in total: outcome, partitions, wall time, and the
     /// time in reading and checking, circuits and synthesis, the device, assembly and verification. Then the shards that were
-    /// merged, or the throughput and the peak of memory, and where a partition went through a device the stages' and devices'
+    /// merged, or what proved, the throughput and the peak of memory, and where a partition went through a device the stages' and devices'
     /// shares of the run and what held the pipeline back. At last the files that failed, with reasons.
     pub fn table(&self) -> String {
         let mut parts = vec![self.files_table()];
@@ -133,7 +133,8 @@ impl BatchReport {
         // Where no partition went through a device there is nothing to be held back.
         let held_back = self.has_device_work().then(|| format!("held back by {}\n", self.usages.held_back(run)));
         format!(
-            "throughput: {} files/h, {} partitions/h\npeak memory: anonymous {}, mapped file pages {}\n{}",
+            "{}throughput: {} files/h, {} partitions/h\npeak memory: anonymous {}, mapped file pages {}\n{}",
+            self.device.as_ref().map_or_else(String::new, DeviceChoice::line),
             rate(self.counts().proved),
             rate(self.device_partitions.unwrap_or(0)),
             known(self.peak.anonymous),
@@ -271,7 +272,10 @@ held back by the device: busy 75 % of the time
 1 file failed:
   b.json: seed is all zero (input)
 ";
-        assert_eq!(BatchReport::new(&two_files(), &PEAK).table(), expected);
+        let report = BatchReport::new(&two_files(), &PEAK);
+        assert_eq!(report.table(), expected);
+        let choice = DeviceChoice { name: "cpu".into(), not_cuda: Some("no driver".into()) };
+        assert!(report.on(choice).table().contains("\n\ndevice: cpu, not CUDA: no driver\nthroughput: 180 files/h"));
     }
 
     #[test]

@@ -32,6 +32,9 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     let recorder = Arc::new(Recorder::default());
     let mut live = Live::new(terminal.live_mode(), recorder.clone(), prepared.files());
     let progress = live.progress();
+    if machine.choice.not_cuda.is_some() {
+        terminal.block(&machine.choice.line());
+    }
     if options.settings.parameters.development {
         terminal.warn_of_development();
     }
@@ -48,7 +51,7 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     live.stop();
 
     let (snapshot, peak) = (recorder.snapshot(), memory.peak());
-    let report = BatchReport::new(&snapshot, &peak);
+    let report = BatchReport::new(&snapshot, &peak).on(machine.choice);
     terminal.block(&report.table());
     if let Some(failures) = report.failures().filter(|_| terminal.is_quiet()) {
         // Else the table has them. Why files failed is no note.
