@@ -20,7 +20,7 @@ pub(super) fn advice(status: Status) -> String {
 
 /// Failures that have one cause each (CUDA driver API, "Data types used by CUDA driver").
 fn known(status: Status) -> Option<&'static str> {
-    let is = |result| status == Status::of(result);
+    let is = |result| status == Status::answer(result);
     Some(match () {
         () if is(CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH) => {
             "the driver library and the kernel's driver module are of different versions: restart the machine (after an update \
@@ -130,12 +130,12 @@ mod tests {
             (CUresult::CUDA_ERROR_OUT_OF_MEMORY, "used up"),
         ];
         for (result, text) in expected {
-            assert!(advice(Status::of(result)).contains(text), "{result:?}");
+            assert!(advice(Status::answer(result)).contains(text), "{result:?}");
         }
         for result in
             [CUresult::CUDA_ERROR_NO_DEVICE, CUresult::CUDA_ERROR_OPERATING_SYSTEM, CUresult::CUDA_ERROR_UNKNOWN]
         {
-            assert_eq!(known(Status::of(result)), None);
+            assert_eq!(known(Status::answer(result)), None);
         }
     }
 

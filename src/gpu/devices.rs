@@ -120,6 +120,11 @@ fn describe(index: u32) -> Device {
     }
 }
 
+/// The name of the device with this ordinal.
+pub(super) fn name_of(index: u32) -> Answer<String> {
+    handle(index).and_then(name)
+}
+
 pub(super) fn name(device: CUdevice) -> Answer<String> {
     // cust's own call expects a terminating zero and panics without one.
     let mut buffer = [0u8; 256];

@@ -49,10 +49,12 @@ pub(super) fn driver() -> &'static Driver {
     DRIVER.get_or_init(Driver::load)
 }
 
-/// Is the driver an emulated device (kernels/emulator), which exists for tests? It says so by a symbol.
+/// What the emulated device (kernels/emulator) defines and no CUDA driver does.
+const EMULATED: &[u8] = b"cuzk_emulated_device\0";
+
+/// Is the driver the emulated device? It stands in for a real one in tests; its kernels are its own.
 pub(super) fn is_emulated() -> bool {
-    let library = driver().library.as_ref();
-    library.is_ok_and(|library| address(library, c"cuzk_emulated_device".to_bytes_with_nul()).is_some())
+    driver().library.as_ref().is_ok_and(|library| address(library, EMULATED).is_some())
 }
 
 /// CUDA_VISIBLE_DEVICES, by which the driver leaves devices out, where it is set.

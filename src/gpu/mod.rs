@@ -4,14 +4,24 @@
 //! each of which hands its arguments to the driver library of the machine, if there is one.
 
 mod advice;
+mod context;
 mod devices;
 mod driver;
 pub mod forward;
 mod image;
+pub mod kernels;
+mod memory;
+mod operations;
+mod staging;
 mod status;
+mod stream;
 mod usable;
 
+pub use context::{Gpu, Shape};
 pub use devices::{devices, Answer, Device, DeviceReport, NoDevice};
 pub use image::{image, Capability, Code, Image, SUPPORTED};
+pub use memory::{Buffer, Plain, View, ViewMut};
+pub use operations::{Operation, OperationKind};
 pub use status::Status;
+pub use stream::Stream;
 pub use usable::{candidates, first_usable, usable, Candidate, Runs, Usable};
