@@ -135,12 +135,7 @@ pub fn sum_of_quotient(
     timings: &Timings,
 ) -> Result<G1Projective> {
     check_shape(srs, circuit)?;
-    let rows = circuit.rows() as u64;
-    let [a, b] = timings.time(Phase::Evaluation, rows, || circuit.constraints().evaluate(witness))?;
-    let h = timings.time(Phase::Quotient, rows, || backend.quotient(&a, &b))?;
-    drop((a, b));
-    let bases = srs.h();
-    timings.time(Phase::SumH, bases.len() as u64, || backend.sum_g1(bases, &[Scalars::Elements(&h)]))
+    backend.sum_of_quotient(circuit.constraints(), witness, srs.h(), timings)
 }
 
 /// A witness as the scalars of its sums.
