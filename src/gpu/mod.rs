@@ -21,7 +21,6 @@ pub use context::{Gpu, Shape};
 pub use devices::{devices, Answer, Device, DeviceReport, NoDevice};
 pub use image::{image, Capability, Code, Image, SUPPORTED};
 pub use memory::{Buffer, Plain, View, ViewMut};
-pub use operations::{Operation, OperationKind};
 pub use status::Status;
 pub use stream::Stream;
 pub use usable::{candidates, first_usable, usable, Candidate, Runs, Usable};

@@ -6,7 +6,7 @@ use serde_json::{json, Value};
 
 use super::lanes::{Usage, Usages};
 use super::spans::{FileRecord, Lane, Outcome, Snapshot, Stage};
-use super::{DeviceChoice, Memory, Phase};
+use super::{DeviceChoice, DeviceWork, Memory, Phase};
 
 /// Everything there is to say of a batch at its end.
 #[derive(Clone, Debug, Default)]
@@ -110,6 +110,13 @@ pub fn phase_totals(files: &[FileRecord]) -> Vec<PhaseTotal> {
     Phase::ALL.into_iter().filter_map(total).collect()
 }
 
+/// Sum of what devices timed themselves, as far as the files' timings tell.
+pub fn device_work(files: &[FileRecord]) -> DeviceWork {
+    let mut all = DeviceWork::default();
+    files.iter().for_each(|file| all.add(&DeviceWork::from_json(&file.timings["device_work"])));
+    all
+}
+
 impl BatchReport {
     /// The report of a run from what was recorded of it, with its peak of memory.
     pub fn new(snapshot: &Snapshot, peak: &Memory) -> Self {
@@ -185,6 +192,7 @@ impl BatchReport {
     /// lanes                    array: stage, worker (from 0), then the same keys from pieces on
     /// phases                   array, in order, of the phases that were entered, summed over files:
     ///   phase, seconds, items, unit
+    /// device_work              array of kernels and copies as the devices timed them, summed over files: see `DeviceWork::json`
     /// records                  array of the files in order, each as `FileRecord::to_json` has it
     /// failures                 array of the failed files: name, attempts, fault, message
     /// gone                     array of names: files that failed and that the input folder had no more when a later run began
@@ -208,6 +216,7 @@ impl BatchReport {
             "stages": self.stages_json(run),
             "lanes": self.lanes_json(run),
             "phases": phase_totals(&self.files).iter().map(PhaseTotal::json).collect::<Vec<_>>(),
+            "device_work": device_work(&self.files).json(),
             "records": self.files.iter().map(FileRecord::to_json).collect::<Vec<_>>(),
             "failures": self.failed().map(failure).collect::<Vec<_>>(),
             "gone": self.gone,
@@ -264,7 +273,7 @@ fn shard((name, counts): &(String, Counts)) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::{failed, many_files, two_files};
+    use crate::report::samples::{failed, many_files, operations, two_files};
 
     const PEAK: Memory = Memory { anonymous: Some(3 << 30), mapped: Some(1 << 20), resident_peak: None };
 
@@ -273,6 +282,9 @@ mod tests {
         let mut snapshot = two_files();
         // The order of the report is the run's, whatever ended first.
         snapshot.files.reverse();
+        let work = DeviceWork::of(&operations());
+        snapshot.files[0].timings = json!({"device_work": work.part(0, 2).json()});
+        snapshot.files[1].timings["device_work"] = work.part(1, 2).json();
         let choice = DeviceChoice { name: "cpu".into(), not_cuda: Some("no driver".into()) };
         let mut value = BatchReport::new(&snapshot, &PEAK).on(choice).json();
         let records = value["records"].take();
@@ -310,6 +322,7 @@ mod tests {
                 {"phase": "sum_h", "seconds": 1.5, "items": 8, "unit": "bases"},
                 {"phase": "verification", "seconds": 0.25, "items": 1, "unit": "proofs"},
             ],
+            "device_work": DeviceWork::of(&operations()).json(),
             "records": null,
             "failures": [{"name": "b.json", "attempts": 1, "fault": "Input", "message": "b.json: seed is all zero"}],
             "gone": [],

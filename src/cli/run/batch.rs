@@ -29,7 +29,8 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     prepared.notes.iter().for_each(|note| terminal.note(note));
     prepared.warnings.iter().for_each(|warning| terminal.warn(warning));
     let machine = Machine::start(&options.work, threads, &options.settings.parameters)?;
-    let recorder = Arc::new(Recorder::default());
+    let detailed = options.trace.is_some() || options.timeline.is_some();
+    let recorder = Arc::new(if detailed { Recorder::detailed() } else { Recorder::default() });
     let mut live = Live::new(terminal.live_mode(), recorder.clone(), prepared.files());
     let progress = live.progress();
     if machine.choice.not_cuda.is_some() {
