@@ -23,4 +23,4 @@ pub use image::{image, Capability, Code, Image, SUPPORTED};
 pub use memory::{Buffer, Plain, View, ViewMut};
 pub use status::Status;
 pub use stream::Stream;
-pub use usable::{candidates, first_usable, usable, Candidate, Runs, Usable};
+pub use usable::{all_usable, candidates, first_usable, usable, Candidate, Runs, Usable};

@@ -65,12 +65,21 @@ pub fn usable(index: u32) -> Result<Usable> {
 /// The first device that can run the kernels.
 ///
 /// # Errors
-/// `Device`, in one line: no driver, one that does not start, or each device with why it cannot and what to do.
+/// Those of [`all_usable`].
 pub fn first_usable() -> Result<Usable> {
+    Ok(all_usable()?.swap_remove(0))
+}
+
+/// The devices that can run the kernels, by number: one at least.
+///
+/// # Errors
+/// `Device`, in one line: no driver, one that does not start, or each device with why it cannot and what to do.
+pub fn all_usable() -> Result<Vec<Usable>> {
     let candidates = candidates().map_err(none)?;
-    match candidates.iter().find_map(|candidate| candidate.clone().usable().ok()) {
-        Some(usable) => Ok(usable),
-        None => fail!(Fault::Device, "{}", reasons(&candidates)),
+    let usable: Vec<_> = candidates.iter().filter_map(|candidate| candidate.clone().usable().ok()).collect();
+    match usable.is_empty() {
+        false => Ok(usable),
+        true => fail!(Fault::Device, "{}", reasons(&candidates)),
     }
 }
 

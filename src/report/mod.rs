@@ -1,5 +1,5 @@
 //! Phases of a proof, their timings as a table or JSON, memory, progress; of a batch, its report, trace, timeline picture,
-//! metrics and live display;
+//! metrics and live display; what devices time themselves, and what their self-test found;
 //! measurements side by side. Nothing here reads flags or environment.
 
 mod axis;
@@ -18,6 +18,7 @@ mod record;
 #[cfg(test)]
 mod samples;
 pub mod screen;
+pub mod self_test;
 pub mod spans;
 mod summary;
 mod text;
