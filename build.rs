@@ -8,6 +8,8 @@ mod architectures;
 mod kernels;
 #[path = "build/nvcc.rs"]
 mod nvcc;
+#[path = "build/signatures.rs"]
+mod signatures;
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};

@@ -7,6 +7,7 @@ use std::{env, fs, io};
 
 use crate::architectures::{self, Architectures};
 use crate::nvcc::{self, Found, Places};
+use crate::signatures::{self, Signature};
 
 /// A folder of kernels/ that is no kernel's: it stands in for the device.
 const NOT_COMPILED: &str = "emulator";
@@ -14,10 +15,11 @@ const NOT_COMPILED: &str = "emulator";
 /// Variables that nvcc itself reads.
 const NVCC_READS: &[&str] = &["NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"];
 
-/// Writes to `out`: `kernels.rs`, which defines `IMAGE` for src/gpu/image.rs; and, with nvcc, `kernels.fatbin`
+/// Writes to `out`: `kernels.rs`, which defines `IMAGE` for src/gpu/image.rs; `launchers.rs`, for src/gpu/kernels.rs; and, with nvcc, `kernels.fatbin`
 /// and `kernels.log`: the compiler's version, the seconds it took, its path, and on further lines what `ptxas -v` said.
 pub fn build(folder: &Path, out: &Path) -> Result<(), String> {
     rerun_if_changed(folder);
+    write(&out.join("launchers.rs"), &signatures::launchers(&all_signatures(folder)?))?;
     let image = match nvcc::find(&Places::of_environment())? {
         Found::Nowhere(reason) => Err(format!("no nvcc when it was built: {reason}")),
         Found::At(nvcc) => {
@@ -33,6 +35,25 @@ pub fn build(folder: &Path, out: &Path) -> Result<(), String> {
         }
     };
     write(&out.join("kernels.rs"), &text)
+}
+
+/// Those of all kernels, in the sources' order.
+fn all_signatures(folder: &Path) -> Result<Vec<Signature>, String> {
+    let mut all: Vec<Signature> = Vec::new();
+    for file in list(folder)? {
+        let path = folder.join(&file);
+        let text = fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        let found = signatures::signatures(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+        if let Some(twice) = found.iter().find(|new| all.iter().any(|old| old.name == new.name)) {
+            return Err(format!("{}: there is another kernel {}", path.display(), twice.name));
+        }
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+fn list(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    sources(folder).map_err(|e| format!("cannot list {}: {e}", folder.display()))
 }
 
 fn rerun_if_changed(folder: &Path) {
@@ -56,8 +77,7 @@ fn compile(nvcc: &Path, folder: &Path, out: &Path) -> Result<Result<String, Stri
         .ok_or_else(|| format!("{} --version names no version as in V13.0.88, but: {printed}", nvcc.display()))?;
 
     let unit = out.join("kernels.cu");
-    let sources = sources(folder).map_err(|e| format!("cannot list {}: {e}", folder.display()))?;
-    write(&unit, &sources.iter().map(|file| format!("#include \"{}\"\n", file.display())).collect::<String>())?;
+    write(&unit, &list(folder)?.iter().map(|file| format!("#include \"{}\"\n", file.display())).collect::<String>())?;
     let fatbin = out.join("kernels.fatbin");
     let start = Instant::now();
     let (stdout, stderr) = nvcc::run(nvcc, &arguments(&selected, folder, &unit, &fatbin))?;

@@ -6,6 +6,8 @@ mod architectures;
 #[allow(dead_code)]
 #[path = "../build/nvcc.rs"]
 mod nvcc;
+#[path = "../build/signatures.rs"]
+mod signatures;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -16,6 +18,7 @@ use std::sync::OnceLock;
 
 use architectures::{known, select, SUPPORTED};
 use nvcc::{find, Found, Places};
+use signatures::{launchers, signatures, Kind, Parameter, Signature};
 use tempfile::TempDir;
 
 /// The build script, compiled once.
@@ -212,4 +215,61 @@ fn words_select_architectures() {
         assert!(message.contains("expected all, none, or a list of 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 12.0"), "{message}");
     }
     assert!(selected("8.6", &[80, 90]).unwrap_err().ends_with("which this nvcc does not know; it knows 8.0, 9.0"));
+}
+
+#[test]
+fn signatures_are_read_as_they_stand() {
+    let source = "
+        // extern \"C\" __global__ void commented(int x) {}
+        template <class T> __device__ void body(T* x);
+        extern \"C\" __global__ void scale(Fr* data, /* how many */ uint64_t count) { body(data); }
+        KERNEL(scale)
+        extern \"C\" __global__ void
+        __launch_bounds__(256) merge(const uint32_t *__restrict__ a,
+                                     const G1Affine* b, int32_t shift) {}
+        extern \"C\" __global__ void nothing() {}";
+    let parameter = |name: &str, kind| Parameter { name: name.into(), kind };
+    let expected = [
+        Signature {
+            name: "scale".into(),
+            parameters: vec![parameter("data", Kind::Written("Fr".into())), parameter("count", Kind::Value("u64"))],
+        },
+        Signature {
+            name: "merge".into(),
+            parameters: vec![
+                parameter("a", Kind::Read("uint32_t".into())),
+                parameter("b", Kind::Read("G1Affine".into())),
+                parameter("shift", Kind::Value("i32")),
+            ],
+        },
+        Signature { name: "nothing".into(), parameters: vec![] },
+    ];
+    assert_eq!(signatures(source).unwrap(), expected);
+    let launchers = launchers(&expected);
+    for part in [
+        "\"scale\",",
+        "pub fn merge<T0: Plain, T1: Plain, >(",
+        "r#a: View<'_, T0>",
+        "r#shift: i32",
+        "pub fn nothing<>(",
+    ] {
+        assert!(launchers.contains(part), "{part}: {launchers}");
+    }
+}
+
+#[test]
+fn a_signature_that_cannot_be_read_is_an_error() {
+    for (source, words) in [
+        ("__global__ void f() {}", "without extern \"C\""),
+        ("extern \"C\" __global__ void f##g(Fr* a) {}", "must stand literally"),
+        ("extern \"C\" __global__ int f(Fr* a) {}", "must stand literally"),
+        ("extern \"C\" __global__ void f(Fr a) {}", "f: parameter \"Fr a\": expected"),
+        ("extern \"C\" __global__ void f(Fr& a) {}", "f: parameter \"Fr& a\""),
+        ("extern \"C\" __global__ void f(Fr** a) {}", "f: parameter \"Fr** a\""),
+        ("extern \"C\" __global__ void f(bool a) {}", "f: parameter \"bool a\""),
+        ("extern \"C\" __global__ void f(Fr* a", "must stand literally"),
+    ] {
+        let e = signatures(source).unwrap_err();
+        assert!(e.contains(words), "{source}: {e}");
+    }
 }

@@ -65,6 +65,9 @@ static int launch(const Function &f, dim3 grid, dim3 block, unsigned dynamic_sha
 
 using namespace emulator;
 
+// By this symbol a program can tell that it does not run on a real device, and that the kernels are built in.
+extern "C" __attribute__((visibility("default"))) const int cuzk_emulated_device = 1;
+
 API(cuModuleLoadData)(void **module, const void *image) {
     IN_CONTEXT;
     if (!is_image(image)) return INVALID_IMAGE;

@@ -103,6 +103,12 @@ fn describe(index: c_int) -> Device {
     }
 }
 
+/// The name of the device with this ordinal.
+pub(super) fn name_of(index: u32) -> Answer<String> {
+    // SAFETY: `device` is valid for the one write that the call makes.
+    ask(|device: &mut CUdevice| unsafe { sys::cuDeviceGet(device, index as c_int) }).and_then(name)
+}
+
 fn name(device: CUdevice) -> Answer<String> {
     // cust's own call expects a terminating zero and panics without one.
     let mut buffer = [0u8; 256];

@@ -49,6 +49,14 @@ pub(super) fn driver() -> &'static Driver {
     DRIVER.get_or_init(Driver::load)
 }
 
+/// What the emulated device (kernels/emulator) defines and no CUDA driver does.
+const EMULATED: &[u8] = b"cuzk_emulated_device\0";
+
+/// Is the driver the emulated device? It stands in for a real one in tests; its kernels are its own.
+pub(super) fn is_emulated() -> bool {
+    driver().library.as_ref().is_ok_and(|library| address(library, EMULATED).is_some())
+}
+
 /// The address of the symbol; `None` where the library has none of that name.
 fn address(library: &Library, name_with_nul: &[u8]) -> Option<*mut c_void> {
     // SAFETY: the symbol is taken as an untyped address and not used here; whoever calls it argues for its type.

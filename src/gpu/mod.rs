@@ -3,12 +3,22 @@
 //! `cust` is linked against an empty `libcuda.a` (see `build.rs`). The driver calls it makes are defined in [`forward`],
 //! each of which hands its arguments to the driver library of the machine, if there is one.
 
+mod context;
 mod devices;
 mod driver;
 pub mod forward;
 mod image;
+pub mod kernels;
+mod memory;
+mod operations;
+mod staging;
 mod status;
+mod stream;
 
+pub use context::{Gpu, Shape};
 pub use devices::{devices, Answer, Device, DeviceReport, NoDevice};
 pub use image::{image, Capability, Code, Image};
+pub use memory::{Buffer, Plain, View, ViewMut};
+pub use operations::{Operation, OperationKind};
 pub use status::Status;
+pub use stream::Stream;

@@ -5,11 +5,12 @@ use std::ffi::CStr;
 use std::fmt;
 use std::os::raw::c_int;
 
+use cust::error::CudaError;
 use cust::sys::CUresult;
 
 thread_local! {
-    /// The last answer of the driver in this thread that cust has no name for.
-    static UNNAMED: Cell<c_int> = const { Cell::new(0) };
+    /// The driver's last answer in this thread that is no success: cust and its bindings have no names for some.
+    static LAST: Cell<c_int> = const { Cell::new(0) };
 }
 
 /// A driver's answer other than success.
@@ -24,9 +25,24 @@ impl Status {
     pub(super) fn check(result: CUresult) -> Result<(), Status> {
         match result {
             CUresult::CUDA_SUCCESS => Ok(()),
-            CUresult::CUDA_ERROR_UNKNOWN => Err(Status { code: UNNAMED.get() }),
+            CUresult::CUDA_ERROR_UNKNOWN => Err(Status { code: LAST.get() }),
             other => Err(Status { code: other as c_int }),
         }
+    }
+
+    /// What the driver really answered where cust says this. Meant for the outcome of the call of cust's made last in this thread.
+    pub(super) fn of(error: CudaError) -> Status {
+        match error {
+            // cust's own, for sizes that no memory has.
+            CudaError::InvalidMemoryAllocation => Status { code: CUresult::CUDA_ERROR_OUT_OF_MEMORY as c_int },
+            CudaError::UnknownError => Status { code: LAST.get() },
+            named => Status { code: named as c_int },
+        }
+    }
+
+    /// Is there not enough memory on the device?
+    pub(super) fn is_out_of_memory(self) -> bool {
+        self.code == CUresult::CUDA_ERROR_OUT_OF_MEMORY as c_int
     }
 
     /// The driver's number for it.
@@ -47,11 +63,10 @@ impl fmt::Display for Status {
 /// The driver's answer as a value that `CUresult` can hold: an unnamed code would be an invalid enum value, so it becomes
 /// CUDA_ERROR_UNKNOWN, and is kept aside for [`Status::check`].
 pub(super) fn from_driver(code: c_int) -> CUresult {
-    let result = named(code).unwrap_or(CUresult::CUDA_ERROR_UNKNOWN);
-    if result == CUresult::CUDA_ERROR_UNKNOWN {
-        UNNAMED.set(code);
+    if code != CUresult::CUDA_SUCCESS as c_int {
+        LAST.set(code);
     }
-    result
+    named(code).unwrap_or(CUresult::CUDA_ERROR_UNKNOWN)
 }
 
 /// The `CUresult` of each code that cust names, and its name.

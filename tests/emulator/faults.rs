@@ -3,7 +3,8 @@
 use cust::error::CudaError;
 
 use crate::device::{address, at, download, n, unwritten, upload, Argument, Emulated};
-use crate::running::{emulated, planted};
+use crate::planted;
+use crate::running::emulated;
 
 const ORDERS: [&str; 3] = ["forward", "backward", "random:7"];
 

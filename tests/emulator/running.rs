@@ -1,4 +1,6 @@
-//! Builds the emulated device with kernels of a test, and runs tests with it as their driver.
+//! Builds the emulated device with the kernels of a test binary, and runs tests with it as their driver.
+//!
+//! The binary's root defines `kernels()`: a name for the library's folder, and the sources.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,15 +11,16 @@ const CHILD: &str = "CUZK_TEST_EMULATED";
 /// What a child prints last: that it has run something at all.
 const DONE: &str = "the child's body is done";
 
-/// The library with the kernels of tests/emulator. Built once for all tests of this process, and from one run to the next
+/// The library with the binary's kernels. Built once for all tests of this process, and from one run to the next
 /// only what changed.
-fn library() -> &'static Path {
+pub fn library() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let (name, sources) = crate::kernels();
         let output = Command::new(root.join("kernels/emulator/build.sh"))
-            .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulator"))
-            .args(["correct.cu", "faulty.cu"].map(|name| root.join("tests/emulator").join(name)))
+            .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
+            .args(sources)
             .output()
             .expect("kernels/emulator/build.sh needs bash");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -65,12 +68,4 @@ pub fn in_all_orders(test: &str, body: impl Fn()) {
             assert!(reports.is_empty(), "{order}, {streams}: {reports:?}");
         }
     }
-}
-
-/// The line of a source under tests/emulator that holds the comment `fault NAME`, as reports name it.
-pub fn planted(name: &str) -> String {
-    let source = include_str!("faulty.cu");
-    let mark = format!("// fault {name}");
-    let line = source.lines().position(|line| line.ends_with(&mark)).expect("a marked line");
-    format!("tests/emulator/faulty.cu:{}: ", line + 1)
 }
