@@ -18,20 +18,23 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 KERNEL(msm_gather, 256)
 
-// sums[t] = the sum of the bases whose variable is one, among the t-th 32 variables of `count` words.
+// sums[t] = the sum of the bases whose variable is one, among the t-th 32 variables of `count` words: partial sums of `bucket`
+// (accumulate.cuh), so which[t] = bucket. 32 additions a thread at most, and in a witness about half of them.
 extern "C" __global__ void __launch_bounds__(128)
-    g1_sum_ones(const G1Affine* bases, const VariableWord* words, uint32_t count, G1Xyzz* sums) {
+    g1_sum_ones(const G1Affine* bases, const VariableWord* words, uint32_t count, uint32_t bucket, G1Xyzz* sums, uint32_t* which) {
     const uint64_t t = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (t >= 2 * uint64_t(count)) return;
     sums[t] = variables::sum_of_ones(bases, words[t / 2], t % 2 == 0 ? 0xffffffffull : 0xffffffffull << 32);
+    which[t] = bucket;
 }
 KERNEL(g1_sum_ones, 128)
 
 // The same in G2.
 extern "C" __global__ void __launch_bounds__(128)
-    g2_sum_ones(const G2Affine* bases, const VariableWord* words, uint32_t count, G2Xyzz* sums) {
+    g2_sum_ones(const G2Affine* bases, const VariableWord* words, uint32_t count, uint32_t bucket, G2Xyzz* sums, uint32_t* which) {
     const uint64_t t = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (t >= 2 * uint64_t(count)) return;
     sums[t] = variables::sum_of_ones(bases, words[t / 2], t % 2 == 0 ? 0xffffffffull : 0xffffffffull << 32);
+    which[t] = bucket;
 }
 KERNEL(g2_sum_ones, 128)

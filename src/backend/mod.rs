@@ -2,6 +2,7 @@
 
 pub mod bases;
 pub mod cpu;
+pub mod cuda;
 pub mod memory;
 pub mod reference;
 pub mod scalars;
