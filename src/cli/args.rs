@@ -352,6 +352,9 @@ pub struct SynthArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct DevicesArgs {
+    /// Compute with each kernel on every CUDA device that runs them, and compare with the CPU
+    #[arg(long)]
+    pub self_test: bool,
     /// One JSON object
     #[arg(long)]
     pub json: bool,

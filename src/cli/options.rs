@@ -43,7 +43,7 @@ pub enum Task {
     ParamsList { parameters: Source, json: bool },
     ParamsCheck { parameters: Source, proof: Option<SealProof>, full: bool },
     ParamsGenerate { parameters: Source, proof: SealProof },
-    Devices { json: bool },
+    Devices { json: bool, self_test: bool },
     Synth(Synth),
     Completions(Shell),
     Man(Vec<String>),
@@ -215,7 +215,7 @@ impl Options {
                 let parameters = to_generate(parameters(folder, false, environment)?, environment)?;
                 Task::ParamsGenerate { parameters, proof: default_proof(sector_size.bytes())? }
             }
-            Command::Devices(args) => Task::Devices { json: args.json },
+            Command::Devices(args) => Task::Devices { json: args.json, self_test: args.self_test },
             Command::Bench(args::BenchCommand::Synth(args)) => Task::Synth(synth(args, environment)?),
             Command::Completions { shell } => Task::Completions(shell),
             Command::Man { command } => Task::Man(command),

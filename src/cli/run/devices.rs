@@ -2,10 +2,11 @@
 
 use serde_json::{json, Value};
 
-use crate::backend::{cpu::CpuBackend, Backend};
+use crate::backend::{cpu::CpuBackend, cuda, Backend};
 use crate::cli::terminal;
 use crate::error::{Fault, OrFault, Result};
-use crate::gpu::{self, Device, DeviceReport, Image};
+use crate::gpu::{self, Device, DeviceReport, Gpu, Image, Runs};
+use crate::report::self_test::SelfTests;
 
 pub fn run(json: bool) -> Result<()> {
     let cpu = CpuBackend::default().name();
@@ -17,6 +18,28 @@ pub fn run(json: bool) -> Result<()> {
     let object = json!({ "cpu": { "name": cpu, "threads": threads }, "cuda": cuda(&report) });
     let text = serde_json::to_string_pretty(&object).or_fault(Fault::Internal, || "devices".into())?;
     terminal::print(&(text + "\n"))
+}
+
+/// Base-two logarithm of the longest vectors of a self-test: on a card, and on the emulated device, which is slower by thousands.
+const LOG_SIZE: u32 = 16;
+const EMULATED_LOG_SIZE: u32 = 8;
+
+/// Every device that runs the kernels, against the CPU.
+pub fn self_test(json: bool) -> Result<()> {
+    let usable = gpu::all_usable()?;
+    let emulated = usable.iter().any(|usable| usable.runs == Runs::Emulated);
+    let log_size = if emulated { EMULATED_LOG_SIZE } else { LOG_SIZE };
+    let devices = usable.into_iter().map(|usable| (usable.index, usable.name));
+    let tests = SelfTests::of(devices, |index| cuda::self_test::self_test(&Gpu::open(index)?, log_size));
+    let text = match json {
+        false => tests.table(),
+        true => {
+            let object = json!({ "self_test": tests.json() });
+            serde_json::to_string_pretty(&object).or_fault(Fault::Internal, || "self-test".into())? + "\n"
+        }
+    };
+    terminal::print(&text)?;
+    tests.verdict()
 }
 
 /// `driver_version` and `devices`, with null for what the driver does not tell; `unavailable` where there is no device; `kernels`,
@@ -34,14 +57,13 @@ fn cuda(report: &DeviceReport) -> Value {
     cuda
 }
 
-/// What the fatbin holds. None of the kernels proves yet.
+/// What the fatbin holds.
 fn kernels(image: &Image) -> Value {
     json!({
         "nvcc": image.nvcc,
         "machine_code": image.machine_code.iter().copied().map(version).collect::<Vec<_>>(),
         "ptx": version(image.ptx),
         "bytes": image.fatbin().len(),
-        "prove": false,
     })
 }
 
