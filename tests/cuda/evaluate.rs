@@ -1,6 +1,6 @@
 //! Constraint evaluation: against a plain evaluation of every row, and against the CPU's.
 
-use bellperson::Circuit;
+use bellperson::{Circuit, ConstraintSystem, LinearCombination, SynthesisError};
 use blstrs::Scalar as Fr;
 use cuzk::backend::cuda::evaluate::Evaluator;
 use cuzk::constraints::Constraints;
@@ -21,7 +21,8 @@ fn stream() -> Stream {
 #[track_caller]
 fn check(stream: &Stream, evaluator: &Evaluator, witness: &CompactWitness, expected: [Vec<Fr>; 2], what: &str) {
     let log_size = expected[0].len().next_power_of_two().ilog2();
-    let (a, b) = evaluator.evaluate(stream, witness, log_size).unwrap();
+    let witness = evaluator.upload(stream, witness).unwrap();
+    let (a, b) = evaluator.evaluate(stream, &witness, log_size).unwrap();
     for (name, found, mut expected) in [("a", a, expected[0].clone()), ("b", b, expected[1].clone())] {
         expected.resize(1 << log_size, Fr::ZERO);
         same(&download(stream, &found), &expected, &format!("{name}, {what}"));
@@ -80,6 +81,47 @@ fn rows_of_circuits_with_repetition_are_those_of_a_plain_evaluation() {
     });
 }
 
+/// Rows of thousands of terms, and others from both ends of many variables, more of them than a chunk or an entry can count.
+struct Far {
+    wide: usize,
+}
+
+impl Circuit<Fr> for Far {
+    fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
+        let value = |i: usize| if i % self.wide == 3 { -Fr::from(i as u64) } else { Fr::from(i as u64 / 3 % 2) };
+        let (mut aux, mut inputs) = (Vec::new(), vec![CS::one()]);
+        for step in [1, 1 << 16, 1, 70_000, 3] {
+            for i in 0..step {
+                aux.push(cs.alloc(|| "aux", || Ok(value(i)))?);
+            }
+            for i in 0..300 {
+                inputs.push(cs.alloc_input(|| "input", || Ok(value(i)))?);
+            }
+            let ends = [aux[0], aux[aux.len() / 2], aux[aux.len() - 1], inputs[1], inputs[inputs.len() - 1]];
+            for coefficient in [1, 127, 300] {
+                let sum = |lc| ends.iter().fold(lc, |lc: LinearCombination<Fr>, x| lc + (Fr::from(coefficient), *x));
+                cs.enforce(|| "ends", sum, |lc| sum(lc) - ends[2], |lc| lc);
+            }
+            let many = || aux.iter().rev().take(3000).enumerate();
+            let rising = |lc| many().fold(lc, |lc: LinearCombination<Fr>, (i, x)| lc + (Fr::from(i as u64), *x));
+            let ones = |lc| many().take(127).fold(lc, |lc: LinearCombination<Fr>, (_, x)| lc - *x);
+            cs.enforce(|| "many", rising, ones, |lc| lc);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn long_rows_and_far_columns_are_those_of_a_plain_evaluation() {
+    let test = "evaluate::long_rows_and_far_columns_are_those_of_a_plain_evaluation";
+    emulated(test, &[("EMULATOR_ORDER", "backward")], || {
+        let stream = stream();
+        for wide in [5, 1000, 1 << 20] {
+            check_circuit(&stream, || Far { wide }, &format!("far, every {wide}th wide"));
+        }
+    });
+}
+
 #[test]
 fn witnesses_of_other_circuits_and_small_domains_are_refused() {
     emulated("evaluate::witnesses_of_other_circuits_and_small_domains_are_refused", &[], || {
@@ -90,7 +132,8 @@ fn witnesses_of_other_circuits_and_small_domains_are_refused() {
         assert_eq!(evaluator.rows(), constraints.tables().rows);
         let refused = |inputs: Vec<Fr>, aux: usize, log_size| {
             let witness = CompactWitness::from_values(inputs, &vec![Fr::ONE; aux]).unwrap();
-            let error = evaluator.evaluate(&stream, &witness, log_size).map(|_| ()).unwrap_err();
+            let sent = evaluator.upload(&stream, &witness);
+            let error = sent.and_then(|sent| evaluator.evaluate(&stream, &sent, log_size)).map(|_| ()).unwrap_err();
             assert_eq!(error.fault(), Fault::Internal);
             error.to_string()
         };
@@ -99,5 +142,10 @@ fn witnesses_of_other_circuits_and_small_domains_are_refused() {
         assert!(refused(vec![Fr::from(2); inputs], aux, 4).contains("not 1"));
         assert!(refused(vec![Fr::ONE; inputs], aux, 3).contains("12 rows in a domain of 8"));
         assert!(refused(vec![Fr::ONE; inputs], aux, 64).contains("domain"));
+        let other = Constraints::build(RandomCircuit { rows: 12, inputs: 1, seed: 1 }).unwrap();
+        let (other, witness) =
+            (Evaluator::new(&stream, &other).unwrap(), plain(RandomCircuit { rows: 10, inputs: 1, seed: 1 }).0);
+        let sent = evaluator.upload(&stream, &witness).unwrap();
+        assert!(other.evaluate(&stream, &sent, 4).unwrap_err().to_string().contains("other constraints"));
     });
 }
