@@ -3,7 +3,8 @@
 //
 // Multiplication is Montgomery's by rows (coarsely integrated operand scanning). A row's 64-bit products a[j] * b[i] overlap
 // their neighbours' by 32 bits, so those of even j and those of odd j are summed apart, each in one carry chain of whole
-// products, which is what IMAD.WIDE computes. Dividing by 2^32 after each row swaps the two sums' parts.
+// products, which is what IMAD.WIDE computes. Dividing by 2^32 after each row swaps the two sums' parts. A sum of two products
+// adds both rows before it divides: one reduction for the two.
 #pragma once
 
 #include "carry.cuh"
@@ -68,27 +69,71 @@ struct alignas(16) Field {
         return r;
     }
 
+    __device__ __forceinline__ Field operator-() const { return zero() - *this; }
+
+    __device__ __forceinline__ Field doubled() const { return *this + *this; }
+
+    __device__ __forceinline__ Field squared() const { return *this * *this; }
+
+    __device__ __forceinline__ bool is_zero() const {
+        uint32_t any = 0;
+#pragma unroll
+        for (int j = 0; j < LIMBS; j++) any |= limbs[j];
+        return any == 0;
+    }
+
+    __device__ __forceinline__ friend bool operator==(const Field& a, const Field& b) {
+        uint32_t differ = 0;
+#pragma unroll
+        for (int j = 0; j < LIMBS; j++) differ |= a.limbs[j] ^ b.limbs[j];
+        return differ == 0;
+    }
+
+    // `yes` where `which`, else `no`, without a branch.
+    __device__ __forceinline__ static Field select(bool which, const Field& yes, const Field& no) {
+        Field r;
+#pragma unroll
+        for (int j = 0; j < LIMBS; j++) r.limbs[j] = which ? yes.limbs[j] : no.limbs[j];
+        return r;
+    }
+
+    // Whether this, any integer below 2^(32 * LIMBS), is below p.
+    __device__ __forceinline__ bool is_below_modulus() const {
+        sub_cc(limbs[0], Constants::modulus(0));
+#pragma unroll
+        for (int j = 1; j < LIMBS; j++) subc_cc(limbs[j], Constants::modulus(j));
+        return subc(0, 0) != 0;
+    }
+
     // `a` is below p; `b` may be any integer below 2^(32 * LIMBS).
     __device__ __forceinline__ friend Field operator*(const Field& a, const Field& b) {
         // The sum is even + odd * 2^32.
         uint32_t even[LIMBS], odd[LIMBS];
-#pragma unroll
-        for (int j = 0; j < LIMBS; j += 2) {
-            even[j] = mul_lo(a.limbs[j], b.limbs[0]);
-            even[j + 1] = mul_hi(a.limbs[j], b.limbs[0]);
-            odd[j] = mul_lo(a.limbs[j + 1], b.limbs[0]);
-            odd[j + 1] = mul_hi(a.limbs[j + 1], b.limbs[0]);
-        }
+        first_row(even, odd, a, b.limbs[0]);
         add_multiple_of_modulus(even, odd);
 #pragma unroll
-        for (int i = 1; i < LIMBS; i++) add_row(even, odd, a, b.limbs[i]);
+        for (int i = 1; i < LIMBS; i++) {
+            add_row(even, odd, a, b.limbs[i]);
+            add_multiple_of_modulus(even, odd);
+        }
+        return joined(even, odd);
+    }
 
-        Field r;
-        r.limbs[0] = add_cc(odd[0], even[1]);
+    // a * b + c * d by one reduction. Between rows the sum is below 3p. The result, before it is reduced, is below
+    // (2p * p + R * p) / R, which is below 2p as long as 2p is below R = 2^(32 * LIMBS).
+    __device__ __forceinline__ static Field sum_of_products(const Field& a, const Field& b, const Field& c, const Field& d) {
+        static_assert(Constants::modulus(LIMBS - 1) < 0x7fffffff, "2p is below R");
+        uint32_t even[LIMBS], odd[LIMBS];
+        first_row(even, odd, a, b.limbs[0]);
+        add_to_row(even, odd, c, d.limbs[0]);
+        add_multiple_of_modulus(even, odd);
 #pragma unroll
-        for (int j = 1; j < LIMBS - 1; j++) r.limbs[j] = addc_cc(odd[j], even[j + 1]);
-        r.limbs[LIMBS - 1] = addc(odd[LIMBS - 1], 0);
-        return r.reduced();
+        for (int i = 1; i < LIMBS; i++) {
+            add_row(even, odd, a, b.limbs[i]);
+            add_to_row(even, odd, c, d.limbs[i]);
+            add_multiple_of_modulus(even, odd);
+        }
+        return joined(even, odd);
     }
 
 private:
@@ -105,10 +150,31 @@ private:
         return r;
     }
 
-    // Divides the sum, whose lowest limb is 0, by 2^32, adds a * b, and makes the lowest limb 0 again.
+    // even + odd * 2^32 = a * b.
+    __device__ __forceinline__ static void first_row(uint32_t* even, uint32_t* odd, const Field& a, uint32_t b) {
+#pragma unroll
+        for (int j = 0; j < LIMBS; j += 2) {
+            even[j] = mul_lo(a.limbs[j], b);
+            even[j + 1] = mul_hi(a.limbs[j], b);
+            odd[j] = mul_lo(a.limbs[j + 1], b);
+            odd[j + 1] = mul_hi(a.limbs[j + 1], b);
+        }
+    }
+
+    // The sum, whose lowest limb is 0, divided by 2^32, modulo p: it is below 2p.
+    __device__ __forceinline__ static Field joined(const uint32_t* even, const uint32_t* odd) {
+        Field r;
+        r.limbs[0] = add_cc(odd[0], even[1]);
+#pragma unroll
+        for (int j = 1; j < LIMBS - 1; j++) r.limbs[j] = addc_cc(odd[j], even[j + 1]);
+        r.limbs[LIMBS - 1] = addc(odd[LIMBS - 1], 0);
+        return r.reduced();
+    }
+
+    // Divides the sum, whose lowest limb is 0, by 2^32 and adds a * b.
     //
-    // With a below p the sum stays below 2p * 2^32 before each division, so no chain carries out of `odd`; what the chain
-    // of `even` carries out belongs to the last limb of `odd`.
+    // With a below p the sum stays below 2p * 2^32 before each division (3p * 2^32 where a row is of two products), so no
+    // chain carries out of `odd`; what the chain of `even` carries out belongs to the last limb of `odd`.
     __device__ __forceinline__ static void add_row(uint32_t* even, uint32_t* odd, const Field& a, uint32_t b) {
         uint32_t down[LIMBS];
         down[0] = add_cc(odd[0], even[1]);
@@ -130,7 +196,28 @@ private:
             even[j + 1] = madc_hi_cc(a.limbs[j], b, down[j + 1]);
         }
         odd[LIMBS - 1] = addc(odd[LIMBS - 1], 0);
-        add_multiple_of_modulus(even, odd);
+    }
+
+    // Adds a * b to the sum.
+    __device__ __forceinline__ static void add_to_row(uint32_t* even, uint32_t* odd, const Field& a, uint32_t b) {
+        odd[0] = mad_lo_cc(a.limbs[1], b, odd[0]);
+        odd[1] = madc_hi_cc(a.limbs[1], b, odd[1]);
+#pragma unroll
+        for (int j = 2; j < LIMBS - 2; j += 2) {
+            odd[j] = madc_lo_cc(a.limbs[j + 1], b, odd[j]);
+            odd[j + 1] = madc_hi_cc(a.limbs[j + 1], b, odd[j + 1]);
+        }
+        odd[LIMBS - 2] = madc_lo_cc(a.limbs[LIMBS - 1], b, odd[LIMBS - 2]);
+        odd[LIMBS - 1] = madc_hi(a.limbs[LIMBS - 1], b, odd[LIMBS - 1]);
+
+        even[0] = mad_lo_cc(a.limbs[0], b, even[0]);
+        even[1] = madc_hi_cc(a.limbs[0], b, even[1]);
+#pragma unroll
+        for (int j = 2; j < LIMBS; j += 2) {
+            even[j] = madc_lo_cc(a.limbs[j], b, even[j]);
+            even[j + 1] = madc_hi_cc(a.limbs[j], b, even[j + 1]);
+        }
+        odd[LIMBS - 1] = addc(odd[LIMBS - 1], 0);
     }
 
     // -x is the complement of x - 1. Written as -x, or as a product, the assembler moves the sign into the products that

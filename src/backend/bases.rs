@@ -22,6 +22,11 @@ impl<'a, const SIZE: usize> RawBases<'a, SIZE> {
         bytes.len().is_multiple_of(SIZE).then_some(Self { bytes })
     }
 
+    /// All points' encodings.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// Number of points.
     pub fn len(&self) -> usize {
         self.bytes.len() / SIZE

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use blstrs::{G1Affine, G2Affine, Scalar as Fr};
+use blstrs::{Fp, Fp2, G1Affine, G2Affine, Scalar as Fr};
 
 use super::context::Argument;
 use super::stream::Pool;
@@ -36,6 +36,8 @@ plain! {
     i32, "int32_t", 4;
     u64, "uint64_t", 8;
     Fr, "Fr", 32;
+    Fp, "Fp", 48;
+    Fp2, "Fp2", 96;
     G1Affine, "G1Affine", 96;
     G2Affine, "G2Affine", 192;
 }

@@ -21,8 +21,7 @@ fn stream() -> Stream {
 #[track_caller]
 fn check(stream: &Stream, evaluator: &Evaluator, witness: &CompactWitness, expected: [Vec<Fr>; 2], what: &str) {
     let log_size = expected[0].len().next_power_of_two().ilog2();
-    let witness = evaluator.upload(stream, witness).unwrap();
-    let (a, b) = evaluator.evaluate(stream, &witness, log_size).unwrap();
+    let (a, b) = evaluator.evaluate(stream, witness, log_size).unwrap();
     for (name, found, mut expected) in [("a", a, expected[0].clone()), ("b", b, expected[1].clone())] {
         expected.resize(1 << log_size, Fr::ZERO);
         same(&download(stream, &found), &expected, &format!("{name}, {what}"));
@@ -132,8 +131,7 @@ fn witnesses_of_other_circuits_and_small_domains_are_refused() {
         assert_eq!(evaluator.rows(), constraints.tables().rows);
         let refused = |inputs: Vec<Fr>, aux: usize, log_size| {
             let witness = CompactWitness::from_values(inputs, &vec![Fr::ONE; aux]).unwrap();
-            let sent = evaluator.upload(&stream, &witness);
-            let error = sent.and_then(|sent| evaluator.evaluate(&stream, &sent, log_size)).map(|_| ()).unwrap_err();
+            let error = evaluator.evaluate(&stream, &witness, log_size).map(|_| ()).unwrap_err();
             assert_eq!(error.fault(), Fault::Internal);
             error.to_string()
         };
@@ -142,10 +140,5 @@ fn witnesses_of_other_circuits_and_small_domains_are_refused() {
         assert!(refused(vec![Fr::from(2); inputs], aux, 4).contains("not 1"));
         assert!(refused(vec![Fr::ONE; inputs], aux, 3).contains("12 rows in a domain of 8"));
         assert!(refused(vec![Fr::ONE; inputs], aux, 64).contains("domain"));
-        let other = Constraints::build(RandomCircuit { rows: 12, inputs: 1, seed: 1 }).unwrap();
-        let (other, witness) =
-            (Evaluator::new(&stream, &other).unwrap(), plain(RandomCircuit { rows: 10, inputs: 1, seed: 1 }).0);
-        let sent = evaluator.upload(&stream, &witness).unwrap();
-        assert!(other.evaluate(&stream, &sent, 4).unwrap_err().to_string().contains("other constraints"));
     });
 }

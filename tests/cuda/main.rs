@@ -11,7 +11,9 @@ mod circuits;
 mod evaluate;
 mod host;
 mod ntt;
+mod prove;
 mod quotient;
+mod self_test;
 mod vectors;
 
 use std::path::{Path, PathBuf};

@@ -50,8 +50,6 @@ pub struct Evaluator {
 /// A compact witness on the device, in the arrays that it consists of.
 #[derive(Debug)]
 pub struct DeviceWitness {
-    /// Number of aux variables.
-    aux: usize,
     /// Words of [`CompactWitness::bits`], padding included.
     pub bits: Buffer<u64>,
     /// Words of [`Layout::mask`](crate::witness::Layout::mask), padding included.
@@ -62,6 +60,20 @@ pub struct DeviceWitness {
     pub elements: Buffer<Fr>,
     /// ONE first.
     pub inputs: Buffer<Fr>,
+}
+
+impl DeviceWitness {
+    /// # Errors
+    /// The device's failures.
+    pub fn upload(stream: &Stream, witness: &CompactWitness) -> Result<Self> {
+        Ok(Self {
+            bits: sent(stream, "bits of the witness", witness.bits())?,
+            mask: sent(stream, "mask of the witness", witness.layout().mask())?,
+            ranks: sent(stream, "ranks of the witness", witness.layout().ranks())?,
+            elements: sent(stream, "elements of the witness", witness.wide())?,
+            inputs: sent(stream, "inputs of the witness", witness.inputs())?,
+        })
+    }
 }
 
 /// A buffer with these elements.
@@ -99,45 +111,28 @@ impl Evaluator {
         self.rows
     }
 
-    /// Sends a witness of these constraints.
-    ///
-    /// # Errors
-    /// As [`Constraints::evaluate`], and the device's failures.
-    pub fn upload(&self, stream: &Stream, witness: &CompactWitness) -> Result<DeviceWitness> {
-        check_witness((self.inputs, self.aux), witness)?;
-        Ok(DeviceWitness {
-            aux: self.aux,
-            bits: sent(stream, "bits of the witness", witness.bits())?,
-            mask: sent(stream, "mask of the witness", witness.layout().mask())?,
-            ranks: sent(stream, "ranks of the witness", witness.layout().ranks())?,
-            elements: sent(stream, "elements of the witness", witness.wide())?,
-            inputs: sent(stream, "inputs of the witness", witness.inputs())?,
-        })
-    }
-
     /// The values of A's and B's rows for a witness, and zeros past the last row: vectors of `2^log_size` elements, in row order. Work is
     /// enqueued when this returns.
     ///
     /// # Errors
-    /// A witness of other constraints; a domain that has fewer elements than there are rows; the device's failures.
+    /// As [`Constraints::evaluate`]; a domain that has fewer elements than there are rows; the device's failures.
     pub fn evaluate(
         &self,
         stream: &Stream,
-        witness: &DeviceWitness,
+        witness: &CompactWitness,
         log_size: u32,
     ) -> Result<(Buffer<Fr>, Buffer<Fr>)> {
-        if (witness.aux, witness.inputs.len()) != (self.aux, self.inputs) {
-            fail!(Fault::Internal, "a witness of other constraints on the device");
-        }
+        check_witness((self.inputs, self.aux), witness)?;
         let size = 1usize.checked_shl(log_size).unwrap_or(0);
         if self.rows > size {
             fail!(Fault::Internal, "{} rows in a domain of {size}", self.rows);
         }
+        let witness = DeviceWitness::upload(stream, witness)?;
         let (mut a, mut b) = (stream.buffer("a", size)?, stream.buffer("b", size)?);
         for (name, vector) in [("a", &mut a), ("b", &mut b)] {
             stream.zero(name, vector.view_mut().slice(self.rows..size))?;
         }
-        self.launch(stream, witness, &mut a, &mut b)?;
+        self.launch(stream, &witness, &mut a, &mut b)?;
         Ok((a, b))
     }
 
