@@ -21,7 +21,7 @@ fn all_is_well_and_every_kernel_is_reached() {
         [("EMULATOR_ORDER", "random:5"), ("EMULATOR_STREAMS", "eager")],
     ] {
         emulated("self_test::all_is_well_and_every_kernel_is_reached", &settings, || {
-            let checks = checks(8);
+            let checks = checks(11);
             for check in &checks {
                 println!("{}: {:?}, {:?}", check.name, check.outcome, check.time);
             }

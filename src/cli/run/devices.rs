@@ -12,7 +12,7 @@ use crate::report::self_test::SelfTests;
 
 /// Logarithm of the longest vectors of a self-test: many blocks on a card; on an emulated device as many as reach all kernels.
 const LOG_SIZE: u32 = 16;
-const EMULATED_LOG_SIZE: u32 = 8;
+const EMULATED_LOG_SIZE: u32 = 11;
 
 /// Runs every kernel on the devices, against the CPU.
 ///

@@ -16,7 +16,7 @@ use crate::gpu::{kernels, Gpu};
 use crate::report::self_test::Check;
 use crate::report::OperationKind;
 
-/// Compares everything. `log_size`: vectors have 2^`log_size` elements at most, and twice as many bases are summed; from 8 on all kernels are
+/// Compares everything. `log_size`: vectors have 2^`log_size` elements at most, and twice as many bases are summed; from 11 on all kernels are
 /// reached. After a check that fails as a whole the others are left out: its device is not used any more.
 ///
 /// # Errors
