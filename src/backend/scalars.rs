@@ -5,6 +5,7 @@ use ff::Field;
 
 use crate::error::{Fault, Result};
 use crate::fail;
+use crate::witness::{CompactWitness, Density, PADDING};
 
 /// A run of scalars. What a sum takes is a list of runs, one after another.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +135,20 @@ pub fn set_bits(mut word: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-impl Scalars<'_> {
+impl<'a> Scalars<'a> {
+    /// The aux variables of a witness: all, or those of a density.
+    ///
+    /// # Errors
+    /// A density of other variables.
+    pub fn of_witness(witness: &'a CompactWitness, density: Option<&'a Density>) -> Result<Self> {
+        let layout = witness.layout();
+        let words = PADDING..PADDING + layout.aux().div_ceil(64);
+        let (bits, mask) = (&witness.bits()[words.clone()], &layout.mask()[words.clone()]);
+        let parts = (bits, mask, &layout.ranks()[words]);
+        let variables = Variables::new(layout.aux(), parts, witness.wide(), density.map(Density::words))?;
+        Ok(Scalars::Variables(variables))
+    }
+
     /// Number of scalars.
     pub fn len(&self) -> usize {
         match self {

@@ -21,13 +21,13 @@ use bellperson::groth16::{Proof, VerifyingKey};
 use blstrs::{Bls12, G1Projective, G2Projective, Scalar as Fr};
 use group::{prime::PrimeCurveAffine, Curve};
 
-use crate::backend::{bases::G1Bases, scalars::Scalars, scalars::Variables, Backend};
+use crate::backend::{bases::G1Bases, scalars::Scalars, Backend};
 use crate::constraints::Densities;
 use crate::error::{Fault, Result};
 use crate::fail;
 use crate::report::{Phase, Timings};
 use crate::srs::Srs;
-use crate::witness::{CompactWitness, Density, PADDING};
+use crate::witness::CompactWitness;
 
 /// What a device computes of a proof: the sums over the queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,12 +135,7 @@ pub fn sum_of_quotient(
     timings: &Timings,
 ) -> Result<G1Projective> {
     check_shape(srs, circuit)?;
-    let rows = circuit.rows() as u64;
-    let [a, b] = timings.time(Phase::Evaluation, rows, || circuit.constraints().evaluate(witness))?;
-    let h = timings.time(Phase::Quotient, rows, || backend.quotient(&a, &b))?;
-    drop((a, b));
-    let bases = srs.h();
-    timings.time(Phase::SumH, bases.len() as u64, || backend.sum_g1(bases, &[Scalars::Elements(&h)]))
+    backend.sum_of_quotient(circuit.constraints(), witness, srs.h(), timings)
 }
 
 /// A witness as the scalars of its sums.
@@ -155,9 +150,9 @@ impl<'a> WitnessScalars<'a> {
     fn new(witness: &'a CompactWitness, b_inputs: &'a [Fr], densities: &'a Densities) -> Result<Self> {
         let Densities { a_aux, b_aux, .. } = densities;
         Ok(Self {
-            l: [variables(witness, None)?],
-            a: [Scalars::Elements(witness.inputs()), variables(witness, Some(a_aux))?],
-            b: [Scalars::Elements(b_inputs), variables(witness, Some(b_aux))?],
+            l: [Scalars::of_witness(witness, None)?],
+            a: [Scalars::Elements(witness.inputs()), Scalars::of_witness(witness, Some(a_aux))?],
+            b: [Scalars::Elements(b_inputs), Scalars::of_witness(witness, Some(b_aux))?],
         })
     }
 }
@@ -169,16 +164,6 @@ fn timed<T>(phase: Phase, items: usize, of: &[(&CompactWitness, &Timings)], work
     let part = start.elapsed() / of.len().max(1) as u32;
     of.iter().for_each(|(_, timings)| timings.add(phase, part, items as u64));
     result
-}
-
-/// The aux variables as scalars: all, or those of a density.
-fn variables<'a>(witness: &'a CompactWitness, density: Option<&'a Density>) -> Result<Scalars<'a>> {
-    let layout = witness.layout();
-    let words = PADDING..PADDING + layout.aux().div_ceil(64);
-    let (bits, mask) = (&witness.bits()[words.clone()], &layout.mask()[words.clone()]);
-    let parts = (bits, mask, &layout.ranks()[words]);
-    let variables = Variables::new(layout.aux(), parts, witness.wide(), density.map(Density::words))?;
-    Ok(Scalars::Variables(variables))
 }
 
 /// The proof that the sums and the blinding make.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::device::ROW_BYTES;
+use crate::backend::ROW_BYTES;
 use crate::circuit::{Partition, PartitionCircuit, PoRep, Statement, VanillaProofs};
 use crate::error::{Error, Fault, Result};
 use crate::fail;

@@ -7,7 +7,7 @@ use blstrs::{Bls12, Scalar as Fr};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::job::File;
-use crate::backend::cpu::{msm::MOST, CpuBackend};
+use crate::backend::cpu::CpuBackend;
 use crate::backend::Backend;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
@@ -15,22 +15,6 @@ use crate::groth16::{self, simulate::simulate, simulate::Trapdoor, Blinding, Cir
 use crate::report::Phase;
 use crate::srs::{generate::ToxicWaste, Origin, Srs};
 use crate::witness::CompactWitness;
-
-/// Memory of a sum beside the vectors of the domain, which decoded points and buckets use again: digits, or the parts of an index list.
-const SUM_BYTES: u64 = 32 << 20;
-
-/// An index list of each sum that is made together: of at most so many scalars at a time, all ones at worst.
-const LIST_BYTES: u64 = 4 << 22;
-
-/// What each thread of a sum has: accumulators, a range's points and their sums; 10 MB were counted in G2.
-const SUM_THREAD_BYTES: u64 = 12 << 20;
-
-/// Memory of a row's values of A and B in compact form. Two bytes, and what is wide in a PoRep circuit: 370 MB of 130 million rows.
-pub(super) const ROW_BYTES: u64 = 3;
-
-/// Most partitions whose sums over the witness are made together. Eight of 2 KiB take 0.22 s less each than they take alone, of 3.58 s (two
-/// cores of a Sapphire Rapids).
-pub const TOGETHER: usize = MOST;
 
 /// A device of the pipeline; each has one worker.
 pub enum Device {
@@ -73,24 +57,18 @@ impl Device {
         }
     }
 
-    /// Bytes it needs beside the witness, and keeps between partitions: three vectors of the domain, during the quotient the rows' values
-    /// they come from, and after it what a sum takes.
+    /// Bytes of host memory that it needs beside the witness, and keeps between partitions.
     pub fn workspace_bytes(&self, circuit: &Circuit) -> u64 {
-        let (domain, rows) = (circuit.domain() as u64, circuit.rows() as u64);
         match self {
-            Self::Backend { threads, .. } => {
-                let lists = TOGETHER as u64 * LIST_BYTES.min(4 * rows);
-                let sum = SUM_BYTES + lists + SUM_THREAD_BYTES * threads.current_num_threads() as u64;
-                96 * domain + sum.max(ROW_BYTES * rows)
-            }
+            Self::Backend { backend, threads } => backend.host_bytes(circuit.rows(), threads.current_num_threads()),
             Self::Simulator { .. } => 0,
         }
     }
 
-    /// Most partitions that it takes together where they wait.
+    /// Most partitions of a circuit whose sums over the witness it makes together where they wait.
     pub fn together(&self) -> usize {
         match self {
-            Self::Backend { .. } => TOGETHER,
+            Self::Backend { backend, .. } => backend.together(),
             Self::Simulator { .. } => 1,
         }
     }

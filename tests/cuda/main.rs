@@ -5,7 +5,12 @@
 #[path = "../emulator/running.rs"]
 mod running;
 
+mod bases;
+mod curves;
+mod fields;
 mod host;
+mod msm;
+mod points;
 
 use std::path::{Path, PathBuf};
 

@@ -10,7 +10,7 @@ use crate::error::{Fault, Result};
 use crate::fail;
 use crate::pipeline::available::available;
 use crate::pipeline::budget::Budget;
-use crate::pipeline::device::{pool, Device, TOGETHER};
+use crate::pipeline::device::{pool, Device};
 use crate::pipeline::parameters::Source;
 use crate::report::units::bytes;
 use crate::report::Memory;
@@ -53,7 +53,7 @@ impl Machine {
             );
         }
         // As many on the device as it takes together, and as many that wait for it; one more for each thread. The budget may allow fewer.
-        let in_flight = work.in_flight.unwrap_or(threads + 2 * TOGETHER);
+        let in_flight = work.in_flight.unwrap_or(threads + 2 * device.together());
         Ok(Self {
             devices: vec![device],
             synthesis: pool("synthesis", threads)?,
