@@ -191,7 +191,9 @@ fn versions_are_read_from_what_nvcc_prints() {
 #[test]
 fn what_nvcc_lists_is_held_against_what_cuzk_is_written_for() {
     assert_eq!(known("compute_75\ncompute_87\ncompute_120\ncompute_121\n"), [75, 120]);
-    assert_eq!(known("compute_10\ncompute_1200 sm_80"), []);
+    assert!(known("compute_10\ncompute_1200 sm_80").is_empty());
+    let capabilities: Vec<_> = SUPPORTED.iter().map(|arch| ((arch / 10) as i32, (arch % 10) as i32)).collect();
+    assert_eq!(capabilities, cuzk::gpu::SUPPORTED, "what src/gpu/image.rs says");
     assert_eq!(known(&SUPPORTED.iter().map(|arch| format!("compute_{arch}\n")).collect::<String>()), SUPPORTED);
 }
 

@@ -51,12 +51,16 @@ fn kernels() -> String {
     }
 }
 
-/// What a build with kernels says at the end of a device's line.
-fn runs(capability: (i32, i32)) -> String {
+/// What a build with kernels says at the end of a device's line, where the driver is recent enough.
+fn runs((major, minor): (i32, i32)) -> String {
     let Ok(image) = cuzk::gpu::image() else { return String::new() };
-    match image.code_for(capability) {
+    match image.code_for((major, minor)) {
         Some(code) => format!(", kernels run ({code})"),
-        None => ", kernels do not run (neither their machine code nor their PTX is for it)".into(),
+        None => format!(
+            ", kernels do not run: no kernels for its compute capability {major}.{minor} in this build, which has {}; build with \
+             CUZK_CUDA_ARCH={major}.{minor}",
+            image.architectures()
+        ),
     }
 }
 
@@ -113,19 +117,23 @@ fn failure_codes_come_through_known_or_not() {
     let folder = TempDir::new().unwrap();
     let library = fake(folder.path(), &[]);
     let init = |code| said(&library, &[("FAKE_INIT", code)]);
-    let failed = |status: &str| format!("CUDA: driver library {}: cuInit answered {status}", library.display());
+    let failed = |status: &str| format!("CUDA: driver library {}: cuInit answered {status}: ", library.display());
     // The driver has a text of its own for this code, and cust prints that.
     let memory = init("2");
     assert_eq!(memory[0], "init: OutOfMemory: \"fake out of memory\"");
-    assert_eq!(memory[1..], [failed("CUDA_ERROR_OUT_OF_MEMORY (2)"), VERSION.into(), kernels()]);
+    assert!(memory[1].starts_with(&failed("CUDA_ERROR_OUT_OF_MEMORY (2)")), "{memory:?}");
+    assert_eq!(memory[2..], [VERSION.into(), kernels()]);
     // cust names this one only as unknown, the report by its name.
     let mismatch = init("803");
     assert!(mismatch[0].starts_with("init: UnknownError: "), "{mismatch:?}");
-    assert_eq!(mismatch[1], failed("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)"));
+    let expected =
+        failed("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)") + "the driver library and the kernel's driver module";
+    assert!(mismatch[1].starts_with(&expected), "{mismatch:?}");
     for unnamed in ["4711", "-5"] {
         let lines = init(unnamed);
         assert_eq!(lines[0], "init: UnknownError: \"CUDA_ERROR_UNKNOWN\"");
-        assert_eq!(lines[1], failed(&format!("code {unnamed} (newer than this build's list of codes)")));
+        let expected = failed(&format!("code {unnamed} (newer than this build's list of codes)"));
+        assert!(lines[1].starts_with(&expected) && lines[1].len() > expected.len(), "{lines:?}");
     }
 }
 
@@ -134,9 +142,11 @@ fn strange_answers_are_reported_and_do_not_stop_the_rest() {
     let folder = TempDir::new().unwrap();
     let library = fake(folder.path(), &[]);
     let lines = said(&library, &[("FAKE_COUNT", "-3"), ("FAKE_VERSION", "3")]);
-    assert_eq!(lines[1..], [format!("CUDA: driver library {}: it counts no device", library.display()), kernels()]);
+    let expected = format!("CUDA: driver library {}: it counts no device: ", library.display());
+    assert!(lines[1].starts_with(&expected) && lines[1].len() > expected.len(), "{lines:?}");
+    assert_eq!(lines[2..], [kernels()]);
     let lines = said(&library, &[("FAKE_COUNT_CODE", "999")]);
-    assert!(lines[1].ends_with(": cuDeviceGetCount answered CUDA_ERROR_UNKNOWN (999)"), "{lines:?}");
+    assert!(lines[1].contains(": cuDeviceGetCount answered CUDA_ERROR_UNKNOWN (999): "), "{lines:?}");
 
     let lines = said(&library, &[("FAKE_NAME", "912"), ("FAKE_RETAIN", "2"), ("FAKE_COUNT", "3")]);
     let [first, third] = [&lines[1], &lines[3]];

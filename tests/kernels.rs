@@ -2,6 +2,8 @@
 
 #[path = "kernels/constants.rs"]
 mod constants;
+#[path = "kernels/minimum.rs"]
+mod minimum;
 #[path = "kernels/resources.rs"]
 mod resources;
 
@@ -44,6 +46,23 @@ fn the_table_of_resources_is_what_the_compiler_says() {
         compared.push(arch);
     }
     println!("\nresources: compared for {}; nvcc took {} s", compared.join(" "), compiled.seconds);
+}
+
+/// The minimum depends on no compiler: it is compared in every build. And it is one: no machine code has less, but that which calls
+/// functions, where a call counts as one instruction.
+#[test]
+fn the_minimum_is_what_the_algorithms_add_up_to() {
+    let table = Table::read(&std::fs::read_to_string(RESOURCES).unwrap());
+    let mut counted = 0;
+    for (arch, kernel, row) in table.rows() {
+        assert_eq!(row.minimum, minimum::minimum(kernel), "{arch} {kernel}; kernels/README.md: how to renew the table");
+        let Some(minimum) = row.minimum else { continue };
+        let calls = row.stack > 0;
+        assert!(calls || row.instructions >= minimum.instructions, "{arch} {kernel}: {row:?}");
+        assert!(calls || row.products >= minimum.products, "{arch} {kernel}: {row:?}");
+        counted += 1;
+    }
+    assert!(counted > 0);
 }
 
 /// Not a test: writes the table anew, of this build's kernels.

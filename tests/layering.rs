@@ -55,7 +55,7 @@ const RESERVED: &[Reserved] = &[
         name: "env",
         prefix: false,
         places: &["cli/", "gpu/driver.rs"],
-        why: "the environment is read by the command line only (and CUZK_LIBCUDA by the driver's lookup)",
+        why: "the environment is read by the command line only (and CUZK_LIBCUDA and CUDA_VISIBLE_DEVICES by the driver's lookup)",
     },
     Reserved { name: "cust", prefix: false, places: &["gpu/"], why: "gpu is the only user of cust" },
     Reserved { name: "cust_", prefix: true, places: &["gpu/"], why: "gpu is the only user of cust" },

@@ -28,7 +28,7 @@ use cuzk::pipeline::run::Run;
 use cuzk::pipeline::stages;
 use cuzk::pipeline::stop::Stop;
 use cuzk::report::spans::{Activity, Lane, Recorder, Snapshot, Span, Stage};
-use cuzk::report::{Progress, Timings};
+use cuzk::report::{DeviceWork, Operation, OperationKind, Progress, Timings};
 use cuzk::srs::Lookup;
 use group::Group;
 
@@ -41,6 +41,8 @@ struct Memory {
     known: BTreeMap<usize, &'static str>,
     delivered: Mutex<BTreeMap<usize, Vec<u8>>>,
     ended: Mutex<Vec<(usize, Ending)>>,
+    /// What a device has timed itself, as the files' timings tell it.
+    device_work: Mutex<DeviceWork>,
     stop_after_first: Option<&'static Stop>,
 }
 
@@ -71,6 +73,8 @@ impl Desk for Memory {
         if let Some(stop) = self.stop_after_first {
             stop.request();
         }
+        let timings = ended.timings.json(&cuzk::report::Memory::default());
+        self.device_work.lock().unwrap().add(&DeviceWork::from_json(&timings["device_work"]));
         self.ended.lock().unwrap().push((ended.job.index, ended.ending));
     }
 }
@@ -128,7 +132,7 @@ impl Default for Settings {
 }
 
 fn run(desk: &Memory, settings: &Settings, stop: &Stop) -> Snapshot {
-    let recorder = Recorder::default();
+    let recorder = Recorder::detailed();
     let synthesis = pool("synthesis", 2).unwrap();
     let run = Run {
         devices: &settings.devices,
@@ -244,8 +248,17 @@ fn a_panic_on_a_device_fails_its_file_and_the_device_takes_the_next() {
 #[derive(Default)]
 struct Notes {
     asked: Arc<Mutex<Vec<usize>>>,
+    timed: Mutex<Vec<Operation>>,
     /// Requested at the first sums together, which then are made.
     stop: Option<&'static Stop>,
+}
+
+impl Notes {
+    fn timed(&self, name: &'static str) {
+        let (start, duration) = (std::time::Instant::now(), Duration::from_millis(30));
+        let operation = Operation { name, kind: OperationKind::Kernel, bytes: 0, start, duration };
+        self.timed.lock().unwrap().push(operation);
+    }
 }
 
 impl Backend for Notes {
@@ -253,9 +266,14 @@ impl Backend for Notes {
         "notes".into()
     }
 
+    fn take_operations(&self) -> Vec<Vec<Operation>> {
+        vec![std::mem::take(&mut *self.timed.lock().unwrap())]
+    }
+
     fn quotient(&self, a: &dyn Rows, _: &dyn Rows) -> Result<Lent<Fr>> {
         // The others are synthesized meanwhile.
         std::thread::sleep(Duration::from_millis(500));
+        self.timed("quotient");
         Ok(vec![Fr::default(); a.len().next_power_of_two() - 1].into())
     }
 
@@ -270,6 +288,7 @@ impl Backend for Notes {
     fn sums_g1(&self, _: G1Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G1Projective>> {
         let mut asked = self.asked.lock().unwrap();
         asked.push(lists.len());
+        self.timed("sums");
         if let Some(stop) = self.stop.filter(|_| lists.len() > 1) {
             stop.request();
         } else if lists.len() > 1 && asked.iter().filter(|n| **n > 1).count() == 1 {
@@ -313,6 +332,7 @@ fn partitions_that_wait_are_taken_together_and_each_fails_alone() {
     let desk = Memory { files: (1..=2 * most as u64 + 1).map(sample).collect(), ..Memory::default() };
     let settings = Settings { devices: vec![device], in_flight: 3 * most, ..Settings::default() };
     let snapshot = run(&desk, &settings, &Stop::new());
+    let timed = desk.device_work.lock().unwrap().clone();
     // What such a device makes is no proof: it is refused. That all were together refused is not told.
     for (job, ending) in desk.endings() {
         assert_eq!(error(&ending).fault(), Fault::Unverified, "file {job}: {ending:?}");
@@ -332,6 +352,17 @@ fn partitions_that_wait_are_taken_together_and_each_fails_alone() {
     assert_eq!(several, calls);
     let alone = (2 * most + 1 - together[1..].iter().sum::<usize>()) * 3;
     assert_eq!(asked.iter().filter(|n| **n == 1).count(), alone, "{asked:?}");
+    // What the device timed is divided among the files, and nothing of it is lost or told twice.
+    let operations = || snapshot.device_spans.iter().map(|span| (span.name, span.end - span.start));
+    let of = |name: &str| operations().filter(|(of, _)| *of == name).count();
+    assert_eq!((of("sums"), of("quotient")), (asked.len(), 2 * most + 1));
+    let timed = timed.json();
+    let totals = |name: &str| timed.as_array().unwrap().iter().find(|entry| entry["name"] == name).unwrap().clone();
+    for name in ["sums", "quotient"] {
+        assert_eq!(totals(name)["times"], of(name));
+        let seconds = totals(name)["seconds"].as_f64().unwrap();
+        assert!((seconds - 0.03 * of(name) as f64).abs() < 1e-3, "{name}: {seconds} s of {}", of(name));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::Backend;
 use crate::constraints::{Constraints, Rows};
 use crate::error::{Fault, Result};
 use crate::fail;
-use crate::report::Timings;
+use crate::report::{Operation, Timings};
 use crate::witness::CompactWitness;
 
 /// Answers what the first says where the second says the same.
@@ -96,6 +96,12 @@ impl<A: Backend, B: Backend> Backend for Dual<A, B> {
         let run = |backend: &dyn Backend| backend.sum_of_quotient(constraints, witness, bases, timings);
         let place = |a: &G1Projective, b: &G1Projective| (a != b).then(|| format!("over {} bases", bases.len()));
         self.compare("the sum of the quotient", run, place)
+    }
+
+    fn take_operations(&self) -> Vec<Vec<Operation>> {
+        let mut streams = self.first.take_operations();
+        streams.extend(self.second.take_operations());
+        streams
     }
 
     fn together(&self) -> usize {

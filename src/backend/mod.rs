@@ -18,7 +18,7 @@ use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 use crate::constraints::{Constraints, Rows};
 use crate::error::{Fault, Result};
 use crate::fail;
-use crate::report::{Phase, Timings};
+use crate::report::{Operation, Phase, Timings};
 use crate::witness::CompactWitness;
 
 use bases::{G1Bases, G2Bases};
@@ -96,6 +96,12 @@ pub trait Backend: Send + Sync {
         let h = timings.time(Phase::Quotient, rows, || self.quotient(&a, &b))?;
         drop((a, b));
         timings.time(Phase::SumH, bases.len() as u64, || self.sum_g1(bases, &[Scalars::Elements(&h)]))
+    }
+
+    /// What the device has done since this was asked last, timed by itself: of each of its streams, always in the same order, the
+    /// operations in theirs. None here: the host's time is in the phases.
+    fn take_operations(&self) -> Vec<Vec<Operation>> {
+        Vec::new()
     }
 
     /// Most lists that [`Backend::sums_g1`] and [`Backend::sums_g2`] gain from taking together.

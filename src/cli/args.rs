@@ -121,8 +121,9 @@ pub struct WorkArgs {
     /// Most partitions in memory at a time [default: as the memory allows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub partitions_in_flight: Option<u16>,
-    /// What proves: `cpu`, or `simulator[:SECONDS]`, which rehearses a run with development parameters
-    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::device)]
+    /// What proves: `auto`, a CUDA device that can, else the CPU; `cpu`; `cuda`, the first CUDA device that can, or `cuda:N`, the
+    /// one of the driver's number N, and no other; or `simulator[:SECONDS]`, which rehearses a run with development parameters
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device)]
     pub device: values::DeviceName,
 }
 

@@ -100,22 +100,30 @@ pub fn time_limit(text: &str) -> Result<Duration, String> {
 /// A device that proves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DeviceName {
+    /// A CUDA device that can be had, else the host's cores.
+    Auto,
+    /// The host's cores.
     Cpu,
-    /// One that this build has no kernels for; asked for, it is an error and no silent way to the CPU.
-    Cuda,
+    /// A CUDA device by the driver's number, or the first that can. One that cannot be had is an error, and no silent way to the CPU.
+    Cuda(Option<u32>),
     /// Proofs from the secrets of development parameters, each after this time.
     Simulator(Duration),
 }
 
-/// `cpu`, `cuda`, `cuda:N`, `simulator` or `simulator:SECONDS`.
+/// `auto`, `cpu`, `cuda`, `cuda:N`, `simulator` or `simulator:SECONDS`.
 pub fn device(text: &str) -> Result<DeviceName, String> {
+    let number = || "expected a device's number after cuda:, as in cuda:0; `cuzk devices` lists them".to_owned();
     match text.split_once(':') {
+        None if text == "auto" => Ok(DeviceName::Auto),
         None if text == "cpu" => Ok(DeviceName::Cpu),
-        None if text == "cuda" => Ok(DeviceName::Cuda),
-        Some(("cuda", index)) if index.parse::<u32>().is_ok() => Ok(DeviceName::Cuda),
+        None if text == "cuda" => Ok(DeviceName::Cuda(None)),
+        Some(("cuda", index)) if index.starts_with(|c: char| c.is_ascii_digit()) => {
+            index.parse().map(|index| DeviceName::Cuda(Some(index))).map_err(|_| number())
+        }
+        Some(("cuda", _)) => Err(number()),
         None if text == "simulator" => Ok(DeviceName::Simulator(Duration::ZERO)),
         Some(("simulator", delay)) => time_span(delay).map(DeviceName::Simulator),
-        _ => Err("expected cpu, or simulator with an optional time, as in simulator:0.5".into()),
+        _ => Err("expected auto, cpu, cuda, cuda:N, or simulator with an optional time, as in simulator:0.5".into()),
     }
 }
 
@@ -151,8 +159,13 @@ mod tests {
         }
         assert_eq!(device("cpu"), Ok(DeviceName::Cpu));
         assert_eq!(device("simulator:0.5"), Ok(DeviceName::Simulator(Duration::from_millis(500))));
-        assert_eq!(device("cuda:1"), Ok(DeviceName::Cuda));
-        assert!(device("cuda:x").is_err() && device("cpu:1").is_err());
+        assert_eq!(device("auto"), Ok(DeviceName::Auto));
+        assert_eq!(device("cuda"), Ok(DeviceName::Cuda(None)));
+        assert_eq!(device("cuda:1"), Ok(DeviceName::Cuda(Some(1))));
+        for bad in ["cuda:", "cuda:x", "cuda:+1", "cuda:-1", "cuda: 1", "cuda:4294967296", "cuda:0:1"] {
+            assert!(device(bad).is_err_and(|message| message.contains("cuda:0")), "{bad}");
+        }
+        assert!(device("cpu:1").is_err() && device("auto:1").is_err() && device("gpu").is_err());
     }
 
     #[test]

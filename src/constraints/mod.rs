@@ -33,6 +33,7 @@ mod validate;
 
 pub use columns::{ColumnKind, RelativeColumn};
 pub use density::Densities;
+pub(crate) use evaluate::check_witness;
 pub use evaluate::Arithmetic;
 pub use r1cs::{record, Column, Matrix, R1cs, Term};
 pub use row_values::RowValues;

@@ -5,11 +5,13 @@ use std::os::raw::{c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
-use cust::sys::{self, CUdevice, CUdevice_attribute, CUresult, CUuuid};
+use cust::sys::{self, CUcomputemode_enum as CUcomputemode, CUdevice, CUdevice_attribute, CUresult, CUuuid};
 
+use super::advice::advice;
 use super::driver::{driver, VARIABLE};
-use super::image::{image, Capability, Image};
+use super::image::{image, Capability};
 use super::status::Status;
+use super::usable::{verdict, Facts, Runs};
 use crate::report::units::bytes;
 
 /// More devices than any machine holds: a count above it is a faulty driver's, and the rest is not asked for.
@@ -32,6 +34,8 @@ pub struct Device {
     pub memory: Answer<u64>,
     /// Bytes free, beside the context that asking needs (some hundred MiB on a real card).
     pub free: Answer<u64>,
+    /// What it runs of this build's kernels, or why it runs none and what to do about it.
+    pub kernels: Result<Runs, String>,
 }
 
 /// Why there is no device to list.
@@ -66,6 +70,11 @@ pub fn devices() -> DeviceReport {
 }
 
 fn list(path: &Path) -> Result<Vec<Device>, NoDevice> {
+    Ok((0..count(path)?).map(describe).collect())
+}
+
+/// Starts the driver and counts its devices: one at least.
+pub(super) fn count(path: &Path) -> Result<u32, NoDevice> {
     let failed = |call| move |status| NoDevice::Failed { path: path.to_owned(), call, status };
     // SAFETY: no pointer is passed; 0 is the only flag there is.
     Status::check(unsafe { sys::cuInit(0) }).map_err(failed("cuInit"))?;
@@ -74,7 +83,7 @@ fn list(path: &Path) -> Result<Vec<Device>, NoDevice> {
     if count <= 0 {
         return Err(NoDevice::NoneFound { path: path.to_owned() });
     }
-    Ok((0..count.min(MOST_DEVICES)).map(describe).collect())
+    Ok(count.min(MOST_DEVICES).unsigned_abs())
 }
 
 /// One question whose answer the driver writes to a place that it is handed.
@@ -84,32 +93,39 @@ fn ask<T: Default>(call: impl FnOnce(&mut T) -> CUresult) -> Answer<T> {
     Ok(value)
 }
 
-fn driver_version() -> Option<(i32, i32)> {
+/// The CUDA version that the driver supports, where it tells.
+pub(super) fn driver_version() -> Option<(i32, i32)> {
     // SAFETY: `version` is valid for the one write that the call makes.
     let version = ask(|version: &mut c_int| unsafe { sys::cuDriverGetVersion(version) }).ok()?;
     Some((version / 1000, version % 1000 / 10))
 }
 
-fn describe(index: c_int) -> Device {
+/// The driver's handle of the device with this number.
+pub(super) fn handle(index: u32) -> Answer<CUdevice> {
+    // Numbers are below MOST_DEVICES.
     // SAFETY: `device` is valid for the one write that the call makes.
-    let device = ask(|device: &mut CUdevice| unsafe { sys::cuDeviceGet(device, index) });
+    ask(|device: &mut CUdevice| unsafe { sys::cuDeviceGet(device, index as c_int) })
+}
+
+fn describe(index: u32) -> Device {
+    let device = handle(index);
     Device {
-        index: index.unsigned_abs(),
+        index,
         name: device.and_then(name),
         uuid: device.and_then(uuid),
         compute_capability: device.and_then(compute_capability),
         memory: device.and_then(memory),
         free: device.and_then(free),
+        kernels: verdict(&Facts::of(device)),
     }
 }
 
 /// The name of the device with this ordinal.
 pub(super) fn name_of(index: u32) -> Answer<String> {
-    // SAFETY: `device` is valid for the one write that the call makes.
-    ask(|device: &mut CUdevice| unsafe { sys::cuDeviceGet(device, index as c_int) }).and_then(name)
+    handle(index).and_then(name)
 }
 
-fn name(device: CUdevice) -> Answer<String> {
+pub(super) fn name(device: CUdevice) -> Answer<String> {
     // cust's own call expects a terminating zero and panics without one.
     let mut buffer = [0u8; 256];
     let length = buffer.len() as c_int;
@@ -119,7 +135,7 @@ fn name(device: CUdevice) -> Answer<String> {
     Ok(String::from_utf8_lossy(&buffer[..end]).into_owned())
 }
 
-fn uuid(device: CUdevice) -> Answer<String> {
+pub(super) fn uuid(device: CUdevice) -> Answer<String> {
     let mut uuid = CUuuid { bytes: [0; 16] };
     // SAFETY: `uuid` is valid for the one write that the call makes.
     Status::check(unsafe { sys::cuDeviceGetUuid_v2(&mut uuid, device) })?;
@@ -127,14 +143,21 @@ fn uuid(device: CUdevice) -> Answer<String> {
     Ok(format!("GPU-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
 }
 
-fn compute_capability(device: CUdevice) -> Answer<Capability> {
-    let attribute = |which| {
-        // SAFETY: `value` is valid for the one write that the call makes.
-        ask(|value: &mut c_int| unsafe { sys::cuDeviceGetAttribute(value, which, device) })
-    };
-    let major = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
-    let minor = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+pub(super) fn compute_capability(device: CUdevice) -> Answer<Capability> {
+    let major = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let minor = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     Ok((major, minor))
+}
+
+/// May no program use it?
+pub(super) fn is_prohibited(device: CUdevice) -> Answer<bool> {
+    let mode = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE)?;
+    Ok(mode == CUcomputemode::CU_COMPUTEMODE_PROHIBITED as c_int)
+}
+
+fn attribute(device: CUdevice, which: CUdevice_attribute) -> Answer<c_int> {
+    // SAFETY: `value` is valid for the one write that the call makes.
+    ask(|value: &mut c_int| unsafe { sys::cuDeviceGetAttribute(value, which, device) })
 }
 
 fn memory(device: CUdevice) -> Answer<u64> {
@@ -174,9 +197,11 @@ impl fmt::Display for NoDevice {
                 }
             }
             NoDevice::Failed { path, call, status } => {
-                write!(f, "driver library {}: {call} answered {status}", path.display())
+                write!(f, "driver library {}: {call} answered {status}: {}", path.display(), advice(*status))
             }
-            NoDevice::NoneFound { path } => write!(f, "driver library {}: it counts no device", path.display()),
+            NoDevice::NoneFound { path } => {
+                write!(f, "driver library {}: it counts no device: {}", path.display(), advice(Status::NO_DEVICE))
+            }
         }
     }
 }
@@ -196,12 +221,12 @@ fn text(what: &str, answer: Answer<String>) -> String {
     answer.unwrap_or_else(|status| format!("{what} unknown [{status}]"))
 }
 
-/// Whether the kernels run on a device, as the end of its line.
-fn kernels(device: &Device, image: &Image) -> String {
-    match device.compute_capability.map(|capability| image.code_for(capability)) {
-        Ok(Some(code)) => format!("kernels run ({code})"),
-        Ok(None) => "kernels do not run (neither their machine code nor their PTX is for it)".into(),
-        Err(_) => "kernels unknown".into(),
+/// Whether the kernels run on a device, as the end of its line. That a build has none is said once, for all devices.
+fn kernels(device: &Device) -> String {
+    match &device.kernels {
+        Ok(runs) => format!(", kernels run ({runs})"),
+        Err(_) if image().is_err() => String::new(),
+        Err(reason) => format!(", kernels do not run: {reason}"),
     }
 }
 
@@ -211,10 +236,7 @@ impl fmt::Display for DeviceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.devices {
             Err(reason) => writeln!(f, "CUDA: {reason}")?,
-            Ok(devices) => devices.iter().try_for_each(|device| match image() {
-                Ok(image) => writeln!(f, "{device}, {}", kernels(device, image)),
-                Err(_) => writeln!(f, "{device}"),
-            })?,
+            Ok(devices) => devices.iter().try_for_each(|device| writeln!(f, "{device}{}", kernels(device)))?,
         }
         if let Some((major, minor)) = self.driver_version {
             writeln!(f, "CUDA driver: supports CUDA {major}.{minor}")?;

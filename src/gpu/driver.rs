@@ -57,6 +57,11 @@ pub(super) fn is_emulated() -> bool {
     driver().library.as_ref().is_ok_and(|library| address(library, EMULATED).is_some())
 }
 
+/// CUDA_VISIBLE_DEVICES, by which the driver leaves devices out, where it is set.
+pub(super) fn visible_devices() -> Option<String> {
+    std::env::var_os("CUDA_VISIBLE_DEVICES").map(|value| value.to_string_lossy().into_owned())
+}
+
 /// The address of the symbol; `None` where the library has none of that name.
 fn address(library: &Library, name_with_nul: &[u8]) -> Option<*mut c_void> {
     // SAFETY: the symbol is taken as an untyped address and not used here; whoever calls it argues for its type.

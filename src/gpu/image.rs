@@ -7,6 +7,9 @@ use crate::report::units::bytes;
 /// Compute capability, major and minor.
 pub type Capability = (i32, i32);
 
+/// The capabilities that a build may compile for, ascending: those of build/architectures.rs.
+pub const SUPPORTED: &[Capability] = &[(7, 5), (8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (12, 0)];
+
 /// The compiled kernels.
 #[derive(Debug)]
 pub struct Image {
@@ -46,6 +49,19 @@ impl Image {
         &self.fatbin.0
     }
 
+    /// The CUDA version of that nvcc, major and minor.
+    pub fn cuda_version(&self) -> Option<(i32, i32)> {
+        let mut numbers = self.nvcc.split('.').map(str::parse);
+        Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+    }
+
+    /// What there is code for, in words.
+    pub fn architectures(&self) -> String {
+        let list = self.machine_code.iter().map(|(major, minor)| format!("{major}.{minor}"));
+        let (major, minor) = self.ptx;
+        format!("machine code for {}, PTX for {major}.{minor} and later", list.collect::<Vec<_>>().join(", "))
+    }
+
     /// What a device of this capability runs. Machine code runs on its own major version from its minor version on, PTX
     /// from its capability on (CUDA C++ programming guide, "Binary compatibility" and "PTX compatibility").
     pub fn code_for(&self, (major, minor): Capability) -> Option<Code> {
@@ -57,10 +73,7 @@ impl Image {
 
 impl fmt::Display for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = self.machine_code.iter().map(|(major, minor)| format!("{major}.{minor}"));
-        let ((major, minor), size) = (self.ptx, bytes(self.fatbin().len() as u64));
-        write!(f, "machine code for {}, ", list.collect::<Vec<_>>().join(", "))?;
-        write!(f, "PTX for {major}.{minor} and later, {size}, by nvcc {}", self.nvcc)
+        write!(f, "{}, {}, by nvcc {}", self.architectures(), bytes(self.fatbin().len() as u64), self.nvcc)
     }
 }
 
@@ -73,14 +86,19 @@ impl fmt::Display for Code {
     }
 }
 
+/// Of these versions and capabilities, and empty: for tests of what only looks at those.
+#[cfg(test)]
+pub(super) fn image_of(nvcc: &'static str, machine_code: &'static [Capability], ptx: Capability) -> Image {
+    Image { nvcc, machine_code, ptx, fatbin: &Aligned([0u8; 4]) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_device_runs_code_of_its_major_version_and_ptx_of_an_earlier_one() {
-        let machine_code = &[(8, 0), (8, 6), (9, 0)];
-        let image = Image { nvcc: "1.2.3", machine_code, ptx: (9, 0), fatbin: &Aligned([0u8; 4]) };
+        let image = image_of("1.2.3", &[(8, 0), (8, 6), (9, 0)], (9, 0));
         let expected = [
             ((7, 5), None),
             ((8, 0), Some(Code::Machine((8, 0)))),

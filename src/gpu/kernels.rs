@@ -4,6 +4,9 @@
 //! Kernels run in their stream's order, after these functions return; a kernel that reads or writes past its views harms no memory but
 //! the device's, and is a fault that the emulated device reports.
 
+// As many as the kernel has.
+#![allow(clippy::too_many_arguments)]
+
 use super::context::{Argument, Shape};
 use super::memory::{Plain, View, ViewMut};
 use super::stream::Stream;

@@ -3,6 +3,7 @@
 //! `cust` is linked against an empty `libcuda.a` (see `build.rs`). The driver calls it makes are defined in [`forward`],
 //! each of which hands its arguments to the driver library of the machine, if there is one.
 
+mod advice;
 mod context;
 mod devices;
 mod driver;
@@ -14,11 +15,12 @@ mod operations;
 mod staging;
 mod status;
 mod stream;
+mod usable;
 
 pub use context::{Gpu, Shape};
 pub use devices::{devices, Answer, Device, DeviceReport, NoDevice};
-pub use image::{image, Capability, Code, Image};
+pub use image::{image, Capability, Code, Image, SUPPORTED};
 pub use memory::{Buffer, Plain, View, ViewMut};
-pub use operations::{Operation, OperationKind};
 pub use status::Status;
 pub use stream::Stream;
+pub use usable::{all_usable, candidates, first_usable, usable, Candidate, Runs, Usable};

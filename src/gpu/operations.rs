@@ -1,44 +1,21 @@
 //! What a stream has done, timed by events on the device.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cust::event::{Event, EventFlags};
 use cust::stream::Stream;
 
 use super::context::Gpu;
 use crate::error::Result;
+use crate::report::{Operation, OperationKind};
 
 /// Finished work whose times are not yet read, at most; more are read when the next one is enqueued.
 const MOST_PENDING: usize = 1024;
 
-/// What kind of work it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OperationKind {
-    Kernel,
-    /// From the host to the device.
-    Upload,
-    /// From the device to the host.
-    Download,
-    /// Device memory filled with zeros.
-    Fill,
-}
-
-/// One piece of finished work.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Operation {
-    /// Of the kernel, or of the buffer that was copied or filled.
-    pub name: &'static str,
-    pub kind: OperationKind,
-    /// Copied or filled; 0 for kernels.
-    pub bytes: u64,
-    /// When it began on the device, as well as events tell: about a thousandth of a second.
-    pub start: Instant,
-    pub duration: Duration,
-}
-
 /// The operations of one stream, in order.
 pub(super) struct Operations {
-    /// Where the events' times count from, on the device and here.
+    /// Where the events' times count from, on the device and here: the end of the last operation. Events tell milliseconds as floats, so
+    /// that times from a far origin are rough.
     origin: (Event, Instant),
     spare: Vec<Event>,
     pending: Vec<Pending>,
@@ -102,10 +79,11 @@ impl Operations {
         let done = |pending: &Pending| pending.end.query() == Ok(cust::event::EventStatus::Ready);
         let count = self.pending.iter().take_while(|pending| done(pending)).count();
         for Pending { name, kind, bytes, begin, end } in self.pending.drain(..count) {
-            let start = gpu.tell("an event's time", begin.elapsed(&self.origin.0))?;
+            let start = self.origin.1 + gpu.tell("an event's time", begin.elapsed(&self.origin.0))?;
             let duration = gpu.tell("an event's time", end.elapsed(&begin))?;
-            self.finished.push(Operation { name, kind, bytes, start: self.origin.1 + start, duration });
-            self.spare.extend([begin, end]);
+            self.finished.push(Operation { name, kind, bytes, start, duration });
+            let (origin, _) = std::mem::replace(&mut self.origin, (end, start + duration));
+            self.spare.extend([begin, origin]);
         }
         Ok(())
     }

@@ -20,6 +20,14 @@ pub struct Status {
 }
 
 impl Status {
+    /// CUDA_ERROR_NO_DEVICE.
+    pub(super) const NO_DEVICE: Self = Self::answer(CUresult::CUDA_ERROR_NO_DEVICE);
+
+    /// The answer of that name.
+    pub(super) const fn answer(result: CUresult) -> Self {
+        Self { code: result as c_int }
+    }
+
     /// Success as `Ok`, anything else with the code that the driver really gave. Meant for the value of the driver call
     /// made last in this thread.
     pub(super) fn check(result: CUresult) -> Result<(), Status> {

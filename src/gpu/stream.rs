@@ -14,10 +14,11 @@ use cust::sys;
 use super::context::{Argument, Gpu, Shape};
 use super::kernels::NAMES;
 use super::memory::{Buffer, Plain, View, ViewMut};
-use super::operations::{Operation, OperationKind, Operations};
+use super::operations::Operations;
 use super::staging::Staging;
 use super::status::Status;
 use crate::error::Result;
+use crate::report::{Operation, OperationKind};
 
 /// How long a wait looks without sleeping, and how long it sleeps then.
 const EAGER: Duration = Duration::from_micros(200);

@@ -12,7 +12,7 @@ use crate::backend::Backend;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::groth16::{self, simulate::simulate, simulate::Trapdoor, Blinding, Circuit, Sums, WitnessSums};
-use crate::report::Phase;
+use crate::report::{Operation, Phase};
 use crate::srs::{generate::ToxicWaste, Origin, Srs};
 use crate::witness::CompactWitness;
 
@@ -39,6 +39,14 @@ impl Device {
     pub fn cpu(threads: usize) -> Result<Self> {
         let threads = pool("cpu", threads)?;
         Ok(Self::Backend { backend: Box::<CpuBackend>::default(), threads })
+    }
+
+    /// The CUDA device of that number, which has been found able to run the kernels.
+    ///
+    /// # Errors
+    /// `Device`: it cannot be opened.
+    pub fn cuda(_index: u32, _threads: usize) -> Result<Self> {
+        fail!(Fault::Device, "there are no CUDA kernels that prove yet; --device cpu proves on the CPU")
     }
 
     /// The name in reports.
@@ -84,6 +92,14 @@ impl Device {
         let witnesses: Vec<_> = partitions.iter().map(|(file, witness)| (*witness, file.timings())).collect();
         let (srs, circuit) = (&first.opened.srs, &compiled.circuit);
         threads.install(|| groth16::sums_of_witnesses(backend.as_ref(), srs, circuit, &witnesses)).map(Some)
+    }
+
+    /// What it has done since this was asked last, as it timed that itself: see [`Backend::take_operations`].
+    pub fn take_operations(&self) -> Vec<Vec<Operation>> {
+        match self {
+            Self::Backend { backend, .. } => backend.take_operations(),
+            Self::Simulator { .. } => Vec::new(),
+        }
     }
 
     /// Proves one partition of `file`: `inputs` are its public inputs without ONE, `sums` are of its witness, where they are known.

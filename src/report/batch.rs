@@ -6,13 +6,15 @@ use serde_json::{json, Value};
 
 use super::lanes::{Usage, Usages};
 use super::spans::{FileRecord, Lane, Outcome, Snapshot, Stage};
-use super::{Memory, Phase};
+use super::{DeviceChoice, DeviceWork, Memory, Phase};
 
 /// Everything there is to say of a batch at its end.
 #[derive(Clone, Debug, Default)]
 pub struct BatchReport {
     /// Wall time of the run; unknown where journals of several runs were merged.
     pub(super) wall: Option<Duration>,
+    /// What proved; unknown where journals were merged.
+    pub(super) device: Option<DeviceChoice>,
     /// In the run's order.
     pub(super) files: Vec<FileRecord>,
     pub(super) usages: Usages,
@@ -108,6 +110,13 @@ pub fn phase_totals(files: &[FileRecord]) -> Vec<PhaseTotal> {
     Phase::ALL.into_iter().filter_map(total).collect()
 }
 
+/// Sum of what devices timed themselves, as far as the files' timings tell.
+pub fn device_work(files: &[FileRecord]) -> DeviceWork {
+    let mut all = DeviceWork::default();
+    files.iter().for_each(|file| all.add(&DeviceWork::from_json(&file.timings["device_work"])));
+    all
+}
+
 impl BatchReport {
     /// The report of a run from what was recorded of it, with its peak of memory.
     pub fn new(snapshot: &Snapshot, peak: &Memory) -> Self {
@@ -121,6 +130,11 @@ impl BatchReport {
             peak: *peak,
             ..Self::default()
         }
+    }
+
+    /// Says what proved.
+    pub fn on(self, device: DeviceChoice) -> Self {
+        Self { device: Some(device), ..self }
     }
 
     /// Names files that failed and were then taken out of the input folder, so that they are not just passed over.
@@ -153,6 +167,8 @@ impl BatchReport {
     ///
     /// ```text
     /// wall_seconds             the run; null where journals were merged
+    /// device                   what proved: name, and not_cuda, why no CUDA device was taken, null where it is one or where this one
+    ///                          was asked for; null where journals were merged
     /// files                    total, proved, skipped, failed, unfinished: how many
     /// partitions               proved: of the proved files; through_devices: finished by a device, failed files' included; null
     ///                          where journals were merged
@@ -176,6 +192,7 @@ impl BatchReport {
     /// lanes                    array: stage, worker (from 0), then the same keys from pieces on
     /// phases                   array, in order, of the phases that were entered, summed over files:
     ///   phase, seconds, items, unit
+    /// device_work              array of kernels and copies as the devices timed them, summed over files: see `DeviceWork::json`
     /// records                  array of the files in order, each as `FileRecord::to_json` has it
     /// failures                 array of the failed files: name, attempts, fault, message
     /// gone                     array of names: files that failed and that the input folder had no more when a later run began
@@ -185,6 +202,7 @@ impl BatchReport {
         let (counts, run) = (self.counts(), self.wall.unwrap_or_default());
         json!({
             "wall_seconds": self.wall.map(|run| run.as_secs_f64()),
+            "device": self.device.as_ref().map(DeviceChoice::json),
             "files": counts.json(),
             "partitions": {"proved": counts.partitions, "through_devices": self.device_partitions},
             "files_per_hour": self.per_hour(counts.proved),
@@ -198,6 +216,7 @@ impl BatchReport {
             "stages": self.stages_json(run),
             "lanes": self.lanes_json(run),
             "phases": phase_totals(&self.files).iter().map(PhaseTotal::json).collect::<Vec<_>>(),
+            "device_work": device_work(&self.files).json(),
             "records": self.files.iter().map(FileRecord::to_json).collect::<Vec<_>>(),
             "failures": self.failed().map(failure).collect::<Vec<_>>(),
             "gone": self.gone,
@@ -254,7 +273,7 @@ fn shard((name, counts): &(String, Counts)) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::{failed, many_files, two_files};
+    use crate::report::samples::{failed, many_files, operations, two_files};
 
     const PEAK: Memory = Memory { anonymous: Some(3 << 30), mapped: Some(1 << 20), resident_peak: None };
 
@@ -263,7 +282,11 @@ mod tests {
         let mut snapshot = two_files();
         // The order of the report is the run's, whatever ended first.
         snapshot.files.reverse();
-        let mut value = BatchReport::new(&snapshot, &PEAK).json();
+        let work = DeviceWork::of(&operations());
+        snapshot.files[0].timings = json!({"device_work": work.part(0, 2).json()});
+        snapshot.files[1].timings["device_work"] = work.part(1, 2).json();
+        let choice = DeviceChoice { name: "cpu".into(), not_cuda: Some("no driver".into()) };
+        let mut value = BatchReport::new(&snapshot, &PEAK).on(choice).json();
         let records = value["records"].take();
         assert_eq!(records, json!([snapshot.files[1].to_json(), snapshot.files[0].to_json()]));
         let stages = value["stages"].take();
@@ -283,6 +306,7 @@ mod tests {
         let files = json!({"total": 2, "proved": 1, "skipped": 0, "failed": 1, "unfinished": 0});
         let expected = json!({
             "wall_seconds": 20.0,
+            "device": {"name": "cpu", "not_cuda": "no driver"},
             "files": files,
             "partitions": {"proved": 2, "through_devices": 4},
             "files_per_hour": 180.0,
@@ -298,6 +322,7 @@ mod tests {
                 {"phase": "sum_h", "seconds": 1.5, "items": 8, "unit": "bases"},
                 {"phase": "verification", "seconds": 0.25, "items": 1, "unit": "proofs"},
             ],
+            "device_work": DeviceWork::of(&operations()).json(),
             "records": null,
             "failures": [{"name": "b.json", "attempts": 1, "fault": "Input", "message": "b.json: seed is all zero"}],
             "gone": [],
@@ -309,7 +334,7 @@ mod tests {
     #[test]
     fn nothing_at_all_is_a_report_too() {
         let value = BatchReport::new(&Snapshot::default(), &Memory::default()).json();
-        assert_eq!(value["files"]["total"], 0);
+        assert_eq!((&value["files"]["total"], &value["device"]), (&json!(0), &Value::Null));
         assert_eq!((&value["files_per_hour"], &value["partitions_per_hour"]), (&Value::Null, &Value::Null));
         assert_eq!(value["held_back"], "nothing: no work was done");
     }

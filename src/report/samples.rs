@@ -1,10 +1,11 @@
 //! Snapshots and records for the tests of reports, and a check of their pictures.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
 
-use super::spans::{Activity, FileRecord, Job, Lane, Outcome, Snapshot, Span, Stage};
+use super::operations::{Operation, OperationKind};
+use super::spans::{Activity, DeviceSpan, FileRecord, Job, Lane, Outcome, Snapshot, Span, Stage};
 
 /// Names that have spoiled somebody's output: each holds something that a format treats specially.
 pub const ODD_NAMES: [&str; 5] =
@@ -46,6 +47,26 @@ pub fn failed(job: usize, name: &str, message: &str) -> FileRecord {
     FileRecord { partitions: 0, outcome, timings: Value::Null, ..proved(job, name) }
 }
 
+/// Two kernels, and copies: 5 s, one after the other.
+pub fn operations() -> Vec<Operation> {
+    let done = [
+        ("bases", OperationKind::Upload, 1 << 31, 0.5),
+        ("scalars", OperationKind::Upload, 1 << 30, 0.5),
+        ("buckets", OperationKind::Fill, 1 << 20, 0.1),
+        ("fr_mul", OperationKind::Kernel, 0, 1.0),
+        ("ntt_pass", OperationKind::Kernel, 0, 0.5),
+        ("fr_mul", OperationKind::Kernel, 0, 2.0),
+        ("sums", OperationKind::Download, 400, 0.4),
+    ];
+    let mut start = Instant::now();
+    let operation = |(name, kind, bytes, time)| {
+        let operation = Operation { name, kind, bytes, start, duration: seconds(time) };
+        start += operation.duration;
+        operation
+    };
+    done.map(operation).to_vec()
+}
+
 /// Two files of two partitions, of which the second fails at its end; 20 s in all, the device busy from 4 to 19.
 pub fn two_files() -> Snapshot {
     let spans = vec![
@@ -67,6 +88,25 @@ pub fn two_files() -> Snapshot {
     ];
     let files = vec![proved(0, "a.json"), failed(1, "b.json", "b.json: seed is all zero")];
     Snapshot { started: seconds(1000.0), now: seconds(20.0), spans, files, ..Snapshot::default() }
+}
+
+/// The two files, and what two devices timed while they worked on them.
+pub fn with_device_spans() -> Snapshot {
+    let span = |device, kind, name, bytes, start| DeviceSpan {
+        device,
+        stream: device,
+        kind,
+        name,
+        bytes,
+        start: seconds(start),
+        end: seconds(start + 1.0),
+    };
+    let device_spans = vec![
+        span(1, OperationKind::Upload, "bases", 1 << 20, 4.0),
+        span(0, OperationKind::Kernel, "fr_mul", 0, 5.0),
+        span(1, OperationKind::Download, "sums", 96, 9.0),
+    ];
+    Snapshot { device_spans, ..two_files() }
 }
 
 /// As many files as asked for, of ten partitions each, through one lane per stage, under odd names.

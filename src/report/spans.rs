@@ -7,6 +7,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use super::operations::{Operation, OperationKind};
+
 /// The stages of the pipeline, in the order a file goes through them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
@@ -74,6 +76,20 @@ pub struct Span {
     pub end: Duration,
 }
 
+/// A piece of a device's own work, with its times since the start of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceSpan {
+    /// The worker of the device's stage.
+    pub device: usize,
+    /// One of the device's streams, whose operations follow one another.
+    pub stream: usize,
+    pub kind: OperationKind,
+    pub name: &'static str,
+    pub bytes: u64,
+    pub start: Duration,
+    pub end: Duration,
+}
+
 /// How a file ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -118,6 +134,8 @@ pub struct Job {
 
 /// Collects spans, queue depths and outcomes from all threads of a run.
 pub struct Recorder {
+    /// Keeps devices' own work too.
+    detailed: bool,
     origin: Instant,
     started: Duration,
     state: Mutex<State>,
@@ -126,6 +144,7 @@ pub struct Recorder {
 #[derive(Default)]
 struct State {
     spans: Vec<Span>,
+    device_spans: Vec<DeviceSpan>,
     running: Vec<(Lane, Activity, Duration)>,
     queues: [usize; Stage::ALL.len()],
     jobs: Vec<(usize, Job)>,
@@ -137,6 +156,7 @@ struct State {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     spans: usize,
+    device_spans: usize,
     jobs: usize,
     files: usize,
 }
@@ -150,6 +170,8 @@ pub struct Snapshot {
     pub now: Duration,
     /// What has ended, in the order in which it ended.
     pub spans: Vec<Span>,
+    /// The devices' own work, where the recorder is detailed; of each stream in its order.
+    pub device_spans: Vec<DeviceSpan>,
     /// What goes on: lane, activity, since when.
     pub running: Vec<(Lane, Activity, Duration)>,
     /// Items that wait in front of each stage, by `Stage as usize`.
@@ -162,6 +184,21 @@ pub struct Snapshot {
     pub elsewhere: usize,
 }
 
+impl DeviceSpan {
+    /// A kernel's name, or what was done with which memory.
+    pub fn what(&self) -> String {
+        match self.kind {
+            OperationKind::Kernel => self.name.to_owned(),
+            kind => format!("{} {}", kind.name(), self.name),
+        }
+    }
+}
+
+/// The name of a device's stream, as lanes have theirs: `stream 0.1`, the device's number first.
+pub(super) fn stream_name((device, stream): (usize, usize)) -> String {
+    format!("stream {device}.{stream}")
+}
+
 impl Snapshot {
     /// Every span: those that have ended, then what goes on, up to now.
     pub fn all_spans(&self) -> impl Iterator<Item = Span> + '_ {
@@ -172,6 +209,13 @@ impl Snapshot {
             end: self.now.max(*start),
         });
         self.spans.iter().copied().chain(running)
+    }
+
+    /// The devices' own work: of each device and stream, in order.
+    pub fn streams(&self) -> BTreeMap<(usize, usize), Vec<&DeviceSpan>> {
+        let mut streams = BTreeMap::<_, Vec<_>>::new();
+        self.device_spans.iter().for_each(|span| streams.entry((span.device, span.stream)).or_default().push(span));
+        streams
     }
 
     /// The names of all files that were announced or have ended.
@@ -203,11 +247,30 @@ impl Names<'_> {
 impl Default for Recorder {
     fn default() -> Self {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { origin: Instant::now(), started, state: Mutex::default() }
+        Self { detailed: false, origin: Instant::now(), started, state: Mutex::default() }
     }
 }
 
 impl Recorder {
+    /// One that also keeps each operation of the devices, for traces and timelines: of a long run these are millions.
+    pub fn detailed() -> Self {
+        Self { detailed: true, ..Self::default() }
+    }
+
+    /// A device has finished these operations, of each of its streams. Kept by a detailed recorder only.
+    pub fn operations(&self, device: usize, streams: &[Vec<Operation>]) {
+        if !self.detailed {
+            return;
+        }
+        let span = |stream: usize, operation: &Operation| {
+            let Operation { name, kind, bytes, .. } = *operation;
+            let start = operation.start.saturating_duration_since(self.origin);
+            DeviceSpan { device, stream, kind, name, bytes, start, end: start + operation.duration }
+        };
+        let spans = streams.iter().enumerate().flat_map(|(k, of)| of.iter().map(move |operation| span(k, operation)));
+        self.state().device_spans.extend(spans);
+    }
+
     /// Begins an activity, which lasts until the guard is dropped.
     pub fn begin(&self, lane: Lane, activity: Activity) -> Running<'_> {
         let start = self.origin.elapsed();
@@ -259,13 +322,19 @@ impl Recorder {
             started: self.started,
             now: self.origin.elapsed(),
             spans: state.spans.iter().skip(seen.spans).copied().collect(),
+            device_spans: state.device_spans.iter().skip(seen.device_spans).copied().collect(),
             running: state.running.clone(),
             queues: state.queues,
             jobs: state.jobs.iter().skip(seen.jobs).cloned().collect(),
             files: state.files.iter().skip(seen.files).cloned().collect(),
             elsewhere: state.elsewhere,
         };
-        *seen = Seen { spans: state.spans.len(), jobs: state.jobs.len(), files: state.files.len() };
+        *seen = Seen {
+            spans: state.spans.len(),
+            device_spans: state.device_spans.len(),
+            jobs: state.jobs.len(),
+            files: state.files.len(),
+        };
         news
     }
 
@@ -331,6 +400,26 @@ mod tests {
         assert_eq!((second.spans.len(), second.jobs.len()), (1, 0));
         assert!(recorder.news(&mut seen).spans.is_empty());
         assert_eq!(recorder.snapshot().spans.len(), 2);
+    }
+
+    #[test]
+    fn operations_are_kept_where_they_are_asked_for_with_times_of_the_run() {
+        let recorder = Recorder::detailed();
+        let start = recorder.origin + Duration::from_millis(5);
+        let operation =
+            Operation { name: "k", kind: OperationKind::Kernel, bytes: 0, start, duration: Duration::from_millis(2) };
+        let early = Operation { start: recorder.origin - Duration::from_millis(1), ..operation };
+        let streams = [vec![], vec![early, operation]];
+        let mut seen = Seen::default();
+        recorder.operations(3, &streams);
+        let spans = recorder.news(&mut seen).device_spans;
+        assert_eq!((spans.len(), spans[0].start, spans[0].end), (2, Duration::ZERO, operation.duration));
+        assert_eq!((spans[1].device, spans[1].stream, spans[1].name), (3, 1, "k"));
+        assert_eq!((spans[1].start, spans[1].end), (Duration::from_millis(5), Duration::from_millis(7)));
+        assert!(recorder.news(&mut seen).device_spans.is_empty());
+        let brief = Recorder::default();
+        brief.operations(3, &streams);
+        assert!(brief.snapshot().device_spans.is_empty());
     }
 
     #[test]

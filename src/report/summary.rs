@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::batch::BatchReport;
+use super::batch::{device_work, BatchReport};
 use super::lanes::Usage;
 use super::record::message_without_name;
 use super::spans::{FileRecord, Outcome, Stage};
 use super::text::{columns, percent, shortened, visible, width};
 use super::units::{bytes, count, duration};
-use super::Phase;
+use super::{DeviceChoice, Phase};
 
 /// Columns of the narrowest terminal that is provided for.
 const TERMINAL: usize = 80;
@@ -46,7 +46,7 @@ const GROUPS: [(&str, &[Phase]); 4] = [
 impl BatchReport {
     /// The report for a terminal, ending in a newline. Per file and in total: outcome, partitions, wall time, and the
     /// time in reading and checking, circuits and synthesis, the device, assembly and verification. Then the shards that were
-    /// merged, or the throughput and the peak of memory, and where a partition went through a device the stages' and devices'
+    /// merged; what devices timed themselves, where they do; what proved, the throughput and the peak of memory, and where a partition went through a device the stages' and devices'
     /// shares of the run and what held the pipeline back. At last the files that failed, with reasons.
     pub fn table(&self) -> String {
         let mut parts = vec![self.files_table()];
@@ -55,6 +55,7 @@ impl BatchReport {
             parts.push(self.shards_table());
             parts.push(RECORDED.into());
         }
+        parts.extend(Some(device_work(&self.files).table()).filter(|table| !table.is_empty()));
         if let Some(run) = self.wall {
             if self.has_device_work() {
                 parts.push(self.lanes_table(run));
@@ -133,7 +134,8 @@ impl BatchReport {
         // Where no partition went through a device there is nothing to be held back.
         let held_back = self.has_device_work().then(|| format!("held back by {}\n", self.usages.held_back(run)));
         format!(
-            "throughput: {} files/h, {} partitions/h\npeak memory: anonymous {}, mapped file pages {}\n{}",
+            "{}throughput: {} files/h, {} partitions/h\npeak memory: anonymous {}, mapped file pages {}\n{}",
+            self.device.as_ref().map_or_else(String::new, DeviceChoice::line),
             rate(self.counts().proved),
             rate(self.device_partitions.unwrap_or(0)),
             known(self.peak.anonymous),
@@ -238,9 +240,9 @@ fn longest_name(rows: &[Vec<String>]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples::{failed, many_files, proved, seconds, span, two_files, ODD_NAMES};
+    use crate::report::samples::{failed, many_files, operations, proved, seconds, span, two_files, ODD_NAMES};
     use crate::report::spans::{Activity, Lane, Snapshot, Span};
-    use crate::report::Memory;
+    use crate::report::{DeviceWork, Memory};
 
     const PEAK: Memory = Memory { anonymous: Some(3 << 30), mapped: Some(1 << 20), resident_peak: None };
 
@@ -271,7 +273,15 @@ held back by the device: busy 75 % of the time
 1 file failed:
   b.json: seed is all zero (input)
 ";
-        assert_eq!(BatchReport::new(&two_files(), &PEAK).table(), expected);
+        let report = BatchReport::new(&two_files(), &PEAK);
+        assert_eq!(report.table(), expected);
+        let choice = DeviceChoice { name: "cpu".into(), not_cuda: Some("no driver".into()) };
+        let timed = DeviceWork::of(&operations());
+        let mut with_work = two_files();
+        with_work.files[0].timings["device_work"] = timed.json();
+        let table = BatchReport::new(&with_work, &PEAK).table();
+        assert!(table.contains(&format!("\n\n{}\nstage ", timed.table())), "{table}");
+        assert!(report.on(choice).table().contains("\n\ndevice: cpu, not CUDA: no driver\nthroughput: 180 files/h"));
     }
 
     #[test]

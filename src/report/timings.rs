@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{json, Value};
 
 use super::units::{bytes, duration, per_second};
-use super::{Memory, Phase};
+use super::{DeviceWork, Memory, Phase};
 
 /// The name of the time outside all phases.
 const OTHER: &str = "other";
@@ -16,6 +16,7 @@ const OTHER: &str = "other";
 pub struct Timings {
     started: Instant,
     entries: Mutex<[Entry; Phase::ALL.len()]>,
+    device_work: Mutex<DeviceWork>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +28,7 @@ struct Entry {
 
 impl Default for Timings {
     fn default() -> Self {
-        Self { started: Instant::now(), entries: Mutex::default() }
+        Self { started: Instant::now(), entries: Mutex::default(), device_work: Mutex::default() }
     }
 }
 
@@ -48,9 +49,19 @@ impl Timings {
         result
     }
 
+    /// Adds work that a device has timed itself. It is part of phases' times.
+    pub fn add_device_work(&self, work: &DeviceWork) {
+        self.device_work.lock().unwrap_or_else(PoisonError::into_inner).add(work);
+    }
+
+    fn device_work(&self) -> DeviceWork {
+        self.device_work.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The table for people, ending in a newline: phase, wall time, share of the total wall time, items, rate; then the
     /// time outside all phases, the total, and the peaks of memory. Phases that were not entered are left out. Where
-    /// phases run at the same time, shares add up to more than 100 %.
+    /// phases run at the same time, shares add up to more than 100 %. Where a device has timed work itself, a second table: see
+    /// [`DeviceWork::table`].
     pub fn table(&self, peak: &Memory) -> String {
         self.table_at(self.started.elapsed(), peak)
     }
@@ -66,6 +77,7 @@ impl Timings {
     ///   share                  seconds / total_seconds
     ///   items, unit            how many of what; null where nothing was counted
     ///   items_per_second       null where nothing was counted, or no time measured
+    /// device_work              array of kernels and copies, as the device timed them: see `DeviceWork::json`; empty without such a device
     /// memory                   peaks in bytes, null where the system does not tell:
     ///   anonymous_peak_bytes   heap and stacks, sampled
     ///   mapped_peak_bytes      mapped file pages (parameters), sampled
@@ -101,7 +113,9 @@ impl Timings {
             rows.push([OTHER.into(), duration(outside), percent(outside, total), String::new(), String::new()]);
         }
         rows.push(["total".into(), duration(total), percent(total, total), String::new(), String::new()]);
-        aligned(&rows) + &memory_line(peak)
+        let work = self.device_work().table();
+        let work = if work.is_empty() { work } else { format!("\n{work}\n") };
+        aligned(&rows) + &work + &memory_line(peak)
     }
 
     fn json_at(&self, total: Duration, peak: &Memory) -> Value {
@@ -126,6 +140,7 @@ impl Timings {
         json!({
             "total_seconds": total.as_secs_f64(),
             "phases": phases,
+            "device_work": self.device_work().json(),
             "memory": {
                 "anonymous_peak_bytes": peak.anonymous,
                 "mapped_peak_bytes": peak.mapped,
@@ -178,6 +193,7 @@ fn aligned(rows: &[[String; 5]]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::samples::operations;
 
     const PEAK: Memory = Memory { anonymous: Some(3 << 30), mapped: Some(1 << 20), resident_peak: Some(4 << 30) };
 
@@ -249,10 +265,22 @@ peak memory: anonymous 3.00 GiB, mapped file pages 1.00 MiB, resident 4.00 GiB
                  "items_per_second": null},
                 {"phase": "other", "seconds": 4.9, "share": 4.9 / 10.0, "items": null, "unit": null, "items_per_second": null},
             ],
+            "device_work": [],
             "memory": {"anonymous_peak_bytes": 3u64 << 30, "mapped_peak_bytes": 1 << 20, "resident_peak_bytes": 4u64 << 30},
         });
         assert_eq!(value, expected);
         assert_eq!(two_partitions().json_at(Duration::ZERO, &Memory::default())["phases"][0]["share"], 0.0);
+    }
+
+    #[test]
+    fn what_a_device_timed_has_a_table_of_its_own() {
+        let timings = two_partitions();
+        let work = DeviceWork::of(&operations());
+        timings.add_device_work(&work.part(0, 2));
+        timings.add_device_work(&work.part(1, 2));
+        let table = timings.table_at(Duration::from_secs(10), &PEAK);
+        assert!(table.contains(&format!(" 100.0 %\n\n{}\npeak memory: ", work.table())), "{table}");
+        assert_eq!(timings.json_at(Duration::from_secs(10), &PEAK)["device_work"], work.json());
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use blstrs::Scalar as Fr;
 use cuzk::error::Fault;
-use cuzk::gpu::{kernels, Gpu, OperationKind, Shape, Stream, View, ViewMut};
+use cuzk::gpu::{kernels, Gpu, Shape, Stream, View, ViewMut};
+use cuzk::report::OperationKind;
 use ff::Field;
 
 use super::running::{emulated, in_all_orders, run_emulated};
@@ -90,7 +91,7 @@ fn work_is_timed_on_the_device() {
         ];
         assert_eq!(what, expected);
         for (before, after) in operations.iter().zip(&operations[1..]) {
-            assert!(after.start + Duration::from_micros(50) >= before.start + before.duration, "{operations:?}");
+            assert!(after.start >= before.start + before.duration, "{operations:?}");
         }
         let kernel = operations[2];
         assert!(kernel.duration > Duration::from_micros(100) && kernel.duration < start.elapsed(), "{kernel:?}");

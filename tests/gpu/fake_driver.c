@@ -1,8 +1,11 @@
-/* A CUDA driver of two devices for tests/gpu.rs. Its answers are changed by environment variables:
+/* A CUDA driver of two devices for tests/gpu.rs and tests/cli_devices.rs. Its answers are changed by environment variables:
  *   FAKE_INIT, FAKE_COUNT_CODE, FAKE_NAME, FAKE_RETAIN, FAKE_VERSION   result code of that call
  *   FAKE_COUNT                                                         number of devices
+ *   FAKE_CUDA                                                          CUDA version, 13010 for 13.1
+ *   FAKE_MODE                                                          compute mode of the first device, 2 for prohibited
+ *   FAKE_MAJOR                                                         major compute capability of the first device
  *   FAKE_LONG_NAME                                                     a name without a terminating zero
- * Compiled with NOT_A_DRIVER it has no cuInit, with OLD no cuDeviceGetUuid_v2. */
+ * Compiled with NOT_A_DRIVER it has no cuInit, with OLD no cuDeviceGetUuid_v2, with EMULATED it says that it is an emulated device. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +14,10 @@ static int code(const char *variable) {
     return text ? atoi(text) : 0;
 }
 
+#ifdef EMULATED
+const int cuzk_emulated_device = 1;
+#endif
+
 static int retained[2], current = -1;
 
 #ifndef NOT_A_DRIVER
@@ -18,7 +25,7 @@ int cuInit(unsigned flags) { return flags ? 1 : code("FAKE_INIT"); }
 #endif
 
 int cuDriverGetVersion(int *version) {
-    *version = 13010;
+    *version = getenv("FAKE_CUDA") ? code("FAKE_CUDA") : 13010;
     return code("FAKE_VERSION");
 }
 
@@ -55,8 +62,9 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 }
 
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-    if (attribute == 75) *value = device == 70 ? 9 : 8;
+    if (attribute == 75) *value = device == 71 ? 8 : getenv("FAKE_MAJOR") ? code("FAKE_MAJOR") : 9;
     else if (attribute == 76) *value = device == 70 ? 0 : 9;
+    else if (attribute == 20) *value = device == 70 ? code("FAKE_MODE") : 0;
     else return 1;
     return 0;
 }

@@ -6,6 +6,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::minimum::{minimum, Minimum};
+
 /// What build.rs left of the compilation.
 pub struct Compiled {
     pub nvcc: String,
@@ -22,9 +24,11 @@ pub struct Row {
     pub stack: u64,
     pub spills: u64,
     /// All instructions in the machine code, the padding behind the last branch left out; and those of them that multiply
-    /// 32 by 32 bits to 64.
+    /// two words.
     pub instructions: u64,
-    pub wide_products: u64,
+    pub products: u64,
+    /// What is executed at least of both, where that was counted.
+    pub minimum: Option<Minimum>,
 }
 
 /// Rows by architecture, as in `sm_80`, and kernel.
@@ -34,7 +38,19 @@ pub struct Table {
     rows: BTreeMap<(String, String), Row>,
 }
 
-const COLUMNS: [&str; 8] = ["architecture", "kernel", "registers", "shared", "stack", "spills", "instructions", "wide"];
+const COLUMNS: [&str; 10] = [
+    "architecture",
+    "kernel",
+    "registers",
+    "shared",
+    "stack",
+    "spills",
+    "instructions",
+    "minimum",
+    "products",
+    "minimum",
+];
+const WIDTHS: [usize; 10] = [12, 26, 9, 7, 6, 6, 12, 7, 8, 7];
 
 impl Compiled {
     /// Nothing where this build has no kernels.
@@ -52,9 +68,9 @@ impl Compiled {
     pub fn table(&self) -> Table {
         let mut rows = ptxas(self.log);
         assert!(!rows.is_empty(), "ptxas -v named no kernel: {}", self.log);
-        for (key, (instructions, wide)) in counted(&self.disassembly()) {
+        for (key, (instructions, products)) in counted(&self.disassembly()) {
             let row = rows.get_mut(&key).unwrap_or_else(|| panic!("{key:?}: in the fatbin, but not named by ptxas"));
-            (row.instructions, row.wide_products) = (instructions, wide);
+            (row.instructions, row.products, row.minimum) = (instructions, products, minimum(&key.1));
         }
         Table { nvcc: self.nvcc.clone(), rows }
     }
@@ -96,7 +112,7 @@ pub fn ptxas(log: &str) -> BTreeMap<(String, String), Row> {
     rows
 }
 
-/// Instructions and wide products of each kernel in what `cuobjdump -sass` prints.
+/// Instructions and products of each kernel in what `cuobjdump -sass` prints.
 pub fn counted(disassembly: &str) -> BTreeMap<(String, String), (u64, u64)> {
     let mut counts = BTreeMap::new();
     let (mut arch, mut kernel) = (String::new(), None);
@@ -108,10 +124,16 @@ pub fn counted(disassembly: &str) -> BTreeMap<(String, String), (u64, u64)> {
         } else if let (Some(kernel), Some(instruction)) = (&kernel, instruction(line)) {
             let count: &mut (u64, u64) = counts.entry((arch.clone(), kernel.clone())).or_default();
             count.0 += u64::from(instruction != "NOP");
-            count.1 += u64::from(instruction.starts_with("IMAD.WIDE"));
+            count.1 += u64::from(multiplies(instruction));
         }
     }
     counts
+}
+
+/// Does it multiply words? IMAD with other suffixes moves, shifts or adds.
+fn multiplies(instruction: &str) -> bool {
+    ["IMAD.WIDE", "IMAD.HI"].iter().any(|kind| instruction.starts_with(kind))
+        || ["IMAD", "IMAD.U32"].contains(&instruction)
 }
 
 /// The name in a line as `/*0010*/ @P0 IMAD.WIDE.U32 R2, R4, R5, R2 ; /* 0x... */`.
@@ -134,6 +156,11 @@ impl Table {
         architectures(&self.rows)
     }
 
+    /// Architecture, kernel and row of all.
+    pub fn rows(&self) -> impl Iterator<Item = (&str, &str, &Row)> {
+        self.rows.iter().map(|((arch, kernel), row)| (arch.as_str(), kernel.as_str(), row))
+    }
+
     /// The lines of one architecture, as text: what differs is seen at once.
     pub fn of(&self, arch: &str) -> Vec<String> {
         self.rows.iter().filter(|((of, _), _)| of == arch).map(|(key, row)| line(key, row)).collect()
@@ -148,27 +175,41 @@ fn architectures(rows: &BTreeMap<(String, String), Row>) -> Vec<String> {
 
 fn row(line: &str) -> ((String, String), Row) {
     let [arch, kernel, numbers @ ..] = &line.split_whitespace().collect::<Vec<_>>()[..] else { panic!("row: {line}") };
-    let numbers: Vec<u64> = numbers.iter().map(|word| word.parse().unwrap_or_else(|e| panic!("{line}: {e}"))).collect();
-    let [registers, shared, stack, spills, instructions, wide_products] = numbers[..] else { panic!("row: {line}") };
-    let row = Row { registers, shared, stack, spills, instructions, wide_products };
+    let number = |word: &&str| (*word != "-").then(|| word.parse().unwrap_or_else(|e| panic!("{line}: {e}")));
+    let numbers: Vec<Option<u64>> = numbers.iter().map(number).collect();
+    let [Some(registers), Some(shared), Some(stack), Some(spills), Some(instructions), least, Some(products), least_products] =
+        numbers[..]
+    else {
+        panic!("row: {line}")
+    };
+    let minimum = least.zip(least_products).map(|(instructions, products)| Minimum { instructions, products });
+    let row = Row { registers, shared, stack, spills, instructions, products, minimum };
     ((arch.to_string(), kernel.to_string()), row)
 }
 
 fn line((arch, kernel): &(String, String), row: &Row) -> String {
-    let Row { registers, shared, stack, spills, instructions, wide_products } = row;
-    format!(
-        "{arch:<12} {kernel:<20} {registers:>9} {shared:>7} {stack:>7} {spills:>7} {instructions:>12} {wide_products:>6}"
-    )
+    let Row { registers, shared, stack, spills, instructions, products, minimum } = row;
+    let least =
+        |of: fn(&Minimum) -> u64| minimum.as_ref().map_or_else(|| "-".to_owned(), |minimum| of(minimum).to_string());
+    let numbers = [registers, shared, stack, spills, instructions].map(u64::to_string);
+    let rest = [least(|m| m.instructions), products.to_string(), least(|m| m.products)];
+    padded([arch.clone(), kernel.clone()].into_iter().chain(numbers).chain(rest))
+}
+
+/// Cells in the columns' widths: two names flush left, numbers flush right.
+fn padded(cells: impl IntoIterator<Item = String>) -> String {
+    let cells = cells.into_iter().zip(WIDTHS).enumerate();
+    let padded = cells.map(|(i, (cell, width))| match i {
+        0 | 1 => format!("{cell:<width$}"),
+        _ => format!("{cell:>width$}"),
+    });
+    padded.collect::<Vec<_>>().join(" ")
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [arch, kernel, registers, shared, stack, spills, instructions, wide] = COLUMNS;
         writeln!(f, "nvcc {}", self.nvcc)?;
-        writeln!(
-            f,
-            "{arch:<12} {kernel:<20} {registers:>9} {shared:>7} {stack:>7} {spills:>7} {instructions:>12} {wide:>6}"
-        )?;
+        writeln!(f, "{}", padded(COLUMNS.map(str::to_owned)))?;
         self.rows.iter().try_for_each(|(key, row)| writeln!(f, "{}", line(key, row)))
     }
 }

@@ -29,9 +29,13 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     prepared.notes.iter().for_each(|note| terminal.note(note));
     prepared.warnings.iter().for_each(|warning| terminal.warn(warning));
     let machine = Machine::start(&options.work, threads, &options.settings.parameters)?;
-    let recorder = Arc::new(Recorder::default());
+    let detailed = options.trace.is_some() || options.timeline.is_some();
+    let recorder = Arc::new(if detailed { Recorder::detailed() } else { Recorder::default() });
     let mut live = Live::new(terminal.live_mode(), recorder.clone(), prepared.files());
     let progress = live.progress();
+    if machine.choice.not_cuda.is_some() {
+        terminal.block(&machine.choice.line());
+    }
     if options.settings.parameters.development {
         terminal.warn_of_development();
     }
@@ -48,7 +52,7 @@ pub fn run(options: &Batch, threads: usize, terminal: &Terminal) -> Result<()> {
     live.stop();
 
     let (snapshot, peak) = (recorder.snapshot(), memory.peak());
-    let report = BatchReport::new(&snapshot, &peak);
+    let report = BatchReport::new(&snapshot, &peak).on(machine.choice);
     terminal.block(&report.table());
     if let Some(failures) = report.failures().filter(|_| terminal.is_quiet()) {
         // Else the table has them. Why files failed is no note.

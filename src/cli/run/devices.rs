@@ -49,17 +49,16 @@ fn version((major, minor): (i32, i32)) -> String {
     format!("{major}.{minor}")
 }
 
-/// `kernels` is what the device runs of this build's kernels; null where that is none.
+/// `kernels` is what the device runs of this build's kernels; null where that is nothing, and then `kernels_refused` says why.
 fn device(device: &Device) -> Value {
-    let capability = device.compute_capability.ok();
-    let code = capability.and_then(|capability| gpu::image().ok()?.code_for(capability));
     json!({
         "index": device.index,
         "name": device.name.as_ref().ok(),
         "uuid": device.uuid.as_ref().ok(),
-        "compute_capability": capability.map(version),
+        "compute_capability": device.compute_capability.ok().map(version),
         "memory_bytes": device.memory.ok(),
         "free_bytes": device.free.ok(),
-        "kernels": code.map(|code| code.to_string()),
+        "kernels": device.kernels.as_ref().ok().map(ToString::to_string),
+        "kernels_refused": device.kernels.as_ref().err(),
     })
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rayon::ThreadPool;
 
+use super::choose::choose;
 use crate::cli::options::Work;
-use crate::cli::values::DeviceName;
 use crate::error::{Fault, Result};
 use crate::fail;
 use crate::pipeline::available::available;
@@ -13,7 +13,7 @@ use crate::pipeline::budget::Budget;
 use crate::pipeline::device::{pool, Device};
 use crate::pipeline::parameters::Source;
 use crate::report::units::bytes;
-use crate::report::Memory;
+use crate::report::{DeviceChoice, Memory};
 
 /// What the process itself takes on top of what it has at its start: stacks, tables of hash functions, small things.
 const OWN_BYTES: u64 = 48 << 20;
@@ -21,6 +21,7 @@ const OWN_BYTES: u64 = 48 << 20;
 /// Started devices and pools.
 pub struct Machine {
     pub devices: Vec<Device>,
+    pub choice: DeviceChoice,
     pub synthesis: ThreadPool,
     pub budget: Arc<Budget>,
     pub in_flight: usize,
@@ -28,17 +29,10 @@ pub struct Machine {
 
 impl Machine {
     /// # Errors
-    /// `Usage`: less memory than the process itself takes, or more threads than the system starts.
+    /// `Device`: the CUDA device that was asked for cannot be had. `Usage`: less memory than the process itself takes, or more
+    /// threads than the system starts.
     pub fn start(work: &Work, threads: usize, source: &Source) -> Result<Self> {
-        let device = match work.device {
-            DeviceName::Cpu => Device::cpu(threads)?,
-            DeviceName::Cuda => fail!(
-                Fault::Device,
-                "cuda: there are no CUDA kernels that prove yet, so no card can; leave out --device to prove on the CPU, and see \
-                 `cuzk devices`"
-            ),
-            DeviceName::Simulator(delay) => Device::Simulator { delay, synthesis: false },
-        };
+        let (device, choice) = choose(work.device, threads)?;
         // Of a machine that does not tell its memory all is used that is asked for.
         let total = work.memory.or_else(|| available(source.largest_file())).unwrap_or(u64::MAX / 2);
         let own = Memory::now().anonymous.unwrap_or(0) + OWN_BYTES;
@@ -56,6 +50,7 @@ impl Machine {
         let in_flight = work.in_flight.unwrap_or(threads + 2 * device.together());
         Ok(Self {
             devices: vec![device],
+            choice,
             synthesis: pool("synthesis", threads)?,
             budget: Budget::new(total - own),
             in_flight,

@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod bench;
 mod c1_file;
+mod choose;
 pub mod constraints;
 pub mod devices;
 pub mod inspect;

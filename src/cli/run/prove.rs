@@ -23,6 +23,9 @@ pub fn run(options: &Prove, threads: usize, terminal: &Terminal) -> Result<()> {
     let recorder = Arc::new(Recorder::default());
     let mut live = Live::new(terminal.live_mode(), recorder.clone(), 1);
     let progress = live.progress();
+    if machine.choice.not_cuda.is_some() {
+        terminal.block(&machine.choice.line());
+    }
     // With --quiet, standard error is one JSON object where the proof takes standard output; the object says so too.
     let alone = terminal.is_quiet() && options.timings == TimingsFormat::Json && sink.path().is_none();
     if options.parameters.development && !alone {
@@ -45,7 +48,9 @@ pub fn run(options: &Prove, threads: usize, terminal: &Terminal) -> Result<()> {
     };
     run.run(vec![desk.job()]);
     live.stop();
-    let End { ending, table, json } = desk.end()?;
+    let End { ending, mut table, mut json } = desk.end()?;
+    table += &machine.choice.line();
+    json["device"] = machine.choice.json();
     match ending {
         Ending::Proved(_) => report(options, &table, json, &sink, terminal),
         Ending::Failed(error) => Err(advised(error, options.check_c1 || options.check_witness)),

@@ -91,7 +91,7 @@ impl Constraints {
         [a, b]: &mut [RowValues; 2],
     ) -> Result<()> {
         let tables = self.tables();
-        check_witness(tables, witness)?;
+        check_witness((tables.inputs, tables.aux), witness)?;
         let arithmetic = if Arithmetic::avx512_available() { arithmetic } else { Arithmetic::Portable };
         let operands = Operands::new(witness);
         let ((a_small, a_wide), (b_small, b_wide)) = (a.reset(tables.rows), b.reset(tables.rows));
@@ -141,14 +141,18 @@ fn piece_cost(total: u64, threads: usize, cores: usize) -> u64 {
     total.div_ceil(count.max(1) as u64).max(1)
 }
 
-fn check_witness(tables: &Tables, witness: &CompactWitness) -> Result<()> {
-    let (inputs, aux) = (witness.inputs().len(), witness.layout().aux());
-    if (inputs, aux) != (tables.inputs, tables.aux) {
+/// Is the witness one of a circuit of so many inputs and aux variables?
+///
+/// # Errors
+/// As [`Constraints::evaluate`].
+pub(crate) fn check_witness((inputs, aux): (usize, usize), witness: &CompactWitness) -> Result<()> {
+    let found = (witness.inputs().len(), witness.layout().aux());
+    if found != (inputs, aux) {
         fail!(
             Fault::Internal,
-            "a witness of {inputs} inputs and {aux} aux variables for constraints over {} and {}",
-            tables.inputs,
-            tables.aux
+            "a witness of {} inputs and {} aux variables for constraints over {inputs} and {aux}",
+            found.0,
+            found.1
         );
     }
     if witness.inputs()[0] != Fr::ONE {

@@ -11,6 +11,7 @@ use crate::pipeline::clock::Working;
 use crate::pipeline::device::Device;
 use crate::pipeline::job::File;
 use crate::report::spans::{Activity, Lane, Running, Stage};
+use crate::report::DeviceWork;
 
 impl Run<'_> {
     pub(super) fn work_on_device(
@@ -47,6 +48,7 @@ impl Run<'_> {
                         Ok(Some(Proved { result, inputs }))
                     })
                 };
+                self.take_operations(lane, device, &[&file]);
                 self.report(&report, &file, partition, proved);
             }
         }
@@ -111,12 +113,21 @@ impl Run<'_> {
             // An equal part of the time is work on each file.
             let part = start.elapsed() / places.len() as u32;
             chosen().for_each(|ready| ready.file.begun.clock.add(part));
+            self.take_operations(lane, device, &chosen().map(|ready| &*ready.file).collect::<Vec<_>>());
             sums
         };
         for (k, sums) in places.iter().zip(sums.ok().flatten().unwrap_or_default()) {
             of_all[*k] = Some(sums);
         }
         of_all
+    }
+
+    /// Records what the device has timed itself, an equal part of it for the file of each partition.
+    fn take_operations(&self, lane: Lane, device: &Device, of: &[&File]) {
+        let streams = device.take_operations();
+        self.recorder.operations(lane.worker, &streams);
+        let work = DeviceWork::of(streams.iter().flatten());
+        of.iter().enumerate().for_each(|(k, file)| file.timings().add_device_work(&work.part(k, of.len())));
     }
 
     /// Begins work on a partition: it is shown, and counts against the file's deadline.

@@ -1,8 +1,10 @@
 //! The spans of one lane as bars: one each where it can be seen, merged into columns of a pixel where it cannot.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::report::spans::{Activity, Span};
+use crate::report::OperationKind;
 
 /// Narrower spans are merged, in pixels.
 const THINNEST: f64 = 1.0;
@@ -17,6 +19,26 @@ pub enum Paint {
     AwaitsInput,
     AwaitsMemory,
     AwaitsOutput,
+    Kernel,
+    /// To the device, from it, or within it.
+    Copy,
+}
+
+impl From<OperationKind> for Paint {
+    fn from(kind: OperationKind) -> Self {
+        match kind {
+            OperationKind::Kernel => Paint::Kernel,
+            OperationKind::Upload | OperationKind::Download | OperationKind::Fill => Paint::Copy,
+        }
+    }
+}
+
+/// What is painted: from when to when since the start, and how.
+pub type Piece = (Duration, Duration, Paint);
+
+/// A span as it is painted.
+pub fn piece(span: &Span) -> Piece {
+    (span.start, span.end, Paint::of(span.activity))
 }
 
 impl Paint {
@@ -39,20 +61,19 @@ pub struct Bar {
     pub paint: Paint,
     /// Share of the bar's time that spans cover: 1 for a single span.
     pub opacity: f64,
-    /// The one span that the bar shows; none where several were merged.
-    pub span: Option<Span>,
+    /// The place of the one piece that the bar shows; none where several were merged.
+    pub piece: Option<usize>,
 }
 
-/// The bars of a lane's spans, merged ones first, at `scale` pixels a second.
-pub fn bars(spans: &[Span], scale: f64) -> Vec<Bar> {
+/// The bars of a lane's pieces, merged ones first, at `scale` pixels a second.
+pub fn bars(pieces: impl IntoIterator<Item = Piece>, scale: f64) -> Vec<Bar> {
     let (mut columns, mut single) = (BTreeMap::new(), Vec::new());
-    for span in spans {
-        let (x, end) = (span.start.as_secs_f64() * scale, span.end.as_secs_f64() * scale);
-        let paint = Paint::of(span.activity);
+    for (i, (start, end, paint)) in pieces.into_iter().enumerate() {
+        let (x, end) = (start.as_secs_f64() * scale, end.as_secs_f64() * scale);
         if end - x < THINNEST {
             cover(&mut columns, x, end, paint);
         } else {
-            single.push(Bar { x, width: end - x, paint, opacity: 1.0, span: Some(*span) });
+            single.push(Bar { x, width: end - x, paint, opacity: 1.0, piece: Some(i) });
         }
     }
     let mut bars = merged(&columns);
@@ -87,7 +108,7 @@ fn merged(columns: &Columns) -> Vec<Bar> {
             Some(last) if last.paint == paint && last.opacity == opacity && last.x + last.width == x => {
                 last.width += 1.0
             }
-            _ => bars.push(Bar { x, width: 1.0, paint, opacity, span: None }),
+            _ => bars.push(Bar { x, width: 1.0, paint, opacity, piece: None }),
         }
     }
     bars
@@ -99,11 +120,15 @@ mod tests {
     use crate::report::samples::{span, work};
     use crate::report::spans::Stage;
 
+    fn bars(spans: &[Span], scale: f64) -> Vec<Bar> {
+        super::bars(spans.iter().map(piece), scale)
+    }
+
     #[test]
     fn wide_spans_are_bars_of_their_own() {
         let spans = [work(Stage::Device, 0, 0, 1.0, 3.0), work(Stage::Device, 0, 1, 3.0, 4.0)];
         let bars = bars(&spans, 10.0);
-        assert_eq!((bars.len(), bars[0].x, bars[0].width, bars[0].span), (2, 10.0, 20.0, Some(spans[0])));
+        assert_eq!((bars.len(), bars[0].x, bars[0].width, bars[0].piece), (2, 10.0, 20.0, Some(0)));
     }
 
     #[test]

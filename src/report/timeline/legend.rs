@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{colour, TOGETHER, WIDTH};
+use super::{colour, COPY, KERNEL, TOGETHER, WIDTH};
 use crate::report::spans::{Activity, Outcome, Snapshot};
 use crate::report::text::{shortened, xml};
 
@@ -29,12 +29,15 @@ pub fn legend(snapshot: &Snapshot, top: f64) -> (String, f64) {
     let at = |i: usize, y: f64| (LEFT + (i % FILES_PER_LINE) as f64 * column, y + (i / FILES_PER_LINE) as f64 * LINE);
     let mut text = String::new();
     let waits = waits.into_iter().filter(|(wait, ..)| seen(*wait)).map(|(_, fill, height, text)| (fill, height, text));
-    let kinds = waits.chain(together.then_some((TOGETHER, 14.0, "several partitions together")));
-    for (i, (fill, height, meaning)) in kinds.enumerate() {
-        text += &entry(at(i, top), fill, height, meaning);
+    let mut kinds: Vec<_> = waits.chain(together.then_some((TOGETHER, 14.0, "several partitions together"))).collect();
+    if !snapshot.device_spans.is_empty() {
+        kinds.extend([(KERNEL, 14.0, "kernels, as the device timed them"), (COPY, 14.0, "copies and fills")]);
+    }
+    for (i, (fill, height, meaning)) in kinds.iter().enumerate() {
+        text += &entry(at(i, top), fill, *height, meaning);
     }
     let files = files(snapshot);
-    let below = top + LINE + 6.0;
+    let below = top + kinds.len().div_ceil(FILES_PER_LINE).max(1) as f64 * LINE + 6.0;
     for (i, (job, name)) in files.iter().take(FILES).enumerate() {
         text += &entry(at(i, below), colour(*job).0, 14.0, name);
     }

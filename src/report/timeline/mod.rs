@@ -5,11 +5,11 @@ mod legend;
 
 use std::time::Duration;
 
-use bars::{bars, Bar, Paint};
+use bars::{bars, piece, Bar, Paint};
 
 use super::axis;
 use super::lanes::{Usage, Usages};
-use super::spans::{Activity, Lane, Names, Outcome, Snapshot, Span, Stage};
+use super::spans::{stream_name, Activity, DeviceSpan, Lane, Names, Outcome, Snapshot, Span, Stage};
 use super::text::{percent, shortened, xml};
 use super::trace::{lane_name, together_name, work_name};
 use super::units::{count, duration};
@@ -40,6 +40,10 @@ const COLOURS: [(&str, bool); 9] = [
     ("#aa4499", true),
     ("#999933", false),
 ];
+
+/// Colours of a device's own work.
+const KERNEL: &str = "#3b6ea5";
+const COPY: &str = "#e08a2e";
 
 /// Colour of work on several partitions at once: of no file.
 const TOGETHER: &str = "#5a5a5a";
@@ -121,7 +125,7 @@ impl Picture<'_> {
                 TOP + 30.0,
             );
         }
-        let (height, gap) = lane_height(usages.0.len());
+        let (height, gap) = lane_height(usages.0.len() + snapshot.streams().len());
         let mut spans: Vec<Span> = snapshot.all_spans().collect();
         spans.sort_by_key(|span| (span.lane, span.start));
         let (mut text, mut y, mut above) = (String::new(), TOP, None);
@@ -136,31 +140,42 @@ impl Picture<'_> {
             text += &self.lane(lane, lane_spans, &usage, alone, (y, height));
             y += height + gap;
         }
+        for (i, (stream, spans)) in snapshot.streams().into_iter().enumerate() {
+            y += if i == 0 { STAGE_GAP } else { 0.0 };
+            text += &self.stream(&stream_name(stream), &spans, (y, height));
+            y += height + gap;
+        }
         (text, y)
     }
 
-    fn lane(&self, lane: Lane, spans: &[Span], usage: &Usage, alone: bool, (y, height): (f64, f64)) -> String {
-        let name = if alone { lane.stage.name().to_owned() } else { lane_name(lane) };
-        let weight = if lane.stage == Stage::Device { "bold" } else { "normal" };
-        let (size, baseline) = (12.0f64.min(height), y + height / 2.0 + 12.0f64.min(height) * 0.36);
-        let idle = percent((1.0 - usage.busy_share(self.run)).max(0.0));
-        let mut text = format!(
-            "<text x=\"{:.1}\" y=\"{baseline:.1}\" text-anchor=\"end\" font-size=\"{size}\" font-weight=\"{weight}\">{name}</text>\
-             <text x=\"{:.1}\" y=\"{baseline:.1}\" text-anchor=\"end\" font-size=\"{size}\" font-weight=\"{weight}\">{idle}</text>\n\
-             <rect x=\"{LEFT}\" y=\"{y:.1}\" width=\"{PLOT}\" height=\"{height}\" fill=\"#000000\" fill-opacity=\"0.045\"/>\n",
-            LEFT - 8.0,
-            WIDTH - 12.0
-        );
-        for bar in bars(spans, self.scale) {
-            text += &self.bar(&bar, (y, height));
+    /// What a device timed itself in one stream.
+    fn stream(&self, name: &str, spans: &[&DeviceSpan], at: (f64, f64)) -> String {
+        let busy: Duration = spans.iter().map(|span| span.end.saturating_sub(span.start)).sum();
+        let idle = 1.0 - busy.as_secs_f64() / self.run.as_secs_f64().max(1e-6);
+        let mut text = ground(name, "normal", idle, at);
+        for bar in bars(spans.iter().map(|span| (span.start, span.end, span.kind.into())), self.scale) {
+            let hint = bar.piece.map_or_else(String::new, |i| hint(&spans[i].what(), spans[i].start, spans[i].end));
+            text += &rect(&bar, at, if bar.paint == Paint::Kernel { KERNEL } else { COPY }, &hint);
         }
         text
     }
 
-    fn bar(&self, bar: &Bar, (y, height): (f64, f64)) -> String {
+    fn lane(&self, lane: Lane, spans: &[Span], usage: &Usage, alone: bool, at: (f64, f64)) -> String {
+        let name = if alone { lane.stage.name().to_owned() } else { lane_name(lane) };
+        let weight = if lane.stage == Stage::Device { "bold" } else { "normal" };
+        let mut text = ground(&name, weight, 1.0 - usage.busy_share(self.run), at);
+        for bar in bars(spans.iter().map(piece), self.scale) {
+            text += &self.bar(&bar, bar.piece.map(|i| &spans[i]), at);
+        }
+        text
+    }
+
+    fn bar(&self, bar: &Bar, span: Option<&Span>, (y, height): (f64, f64)) -> String {
         let fill = match bar.paint {
             Paint::Job(job) => colour(job).0,
             Paint::Together => TOGETHER,
+            Paint::Kernel => KERNEL,
+            Paint::Copy => COPY,
             // Hatches need room to be seen.
             Paint::AwaitsMemory if bar.width < HATCHED => "#f0988a",
             Paint::AwaitsMemory => "url(#memory)",
@@ -169,26 +184,23 @@ impl Picture<'_> {
             // A line on the ground: nothing to do.
             Paint::AwaitsInput => return rect(bar, (y + height / 2.0 - 0.75, 1.5), "#9a9a9a", ""),
         };
-        let hint = bar.span.map_or_else(String::new, |span| self.hint(&span));
-        rect(bar, (y, height), fill, &hint) + &self.caption(bar, (y, height))
+        let hint = span.map_or_else(String::new, |span| hint(&self.what(span), span.start, span.end));
+        rect(bar, (y, height), fill, &hint) + &self.caption(bar, span, (y, height))
     }
 
-    /// What a browser shows under the pointer.
-    fn hint(&self, span: &Span) -> String {
-        let what = match span.activity {
+    fn what(&self, span: &Span) -> String {
+        match span.activity {
             Activity::Work { job, partition } => work_name(self.names.get(job).into_owned(), partition),
             Activity::Together { partitions } => together_name(partitions),
             Activity::AwaitsInput => "awaits input".to_owned(),
             Activity::AwaitsMemory => "awaits memory".to_owned(),
             Activity::AwaitsOutput => "awaits output".to_owned(),
-        };
-        let wall = duration(span.end.saturating_sub(span.start));
-        format!("<title>{}: {wall} from {}</title>", xml(&what), duration(span.start))
+        }
     }
 
     /// The partition, with its file where there is room.
-    fn caption(&self, bar: &Bar, (y, height): (f64, f64)) -> String {
-        let Some(Activity::Work { job, partition }) = bar.span.map(|span| span.activity) else { return String::new() };
+    fn caption(&self, bar: &Bar, span: Option<&Span>, (y, height): (f64, f64)) -> String {
+        let Some(Activity::Work { job, partition }) = span.map(|span| span.activity) else { return String::new() };
         let number = partition.map_or_else(String::new, |k| k.to_string());
         let room = ((bar.width - 6.0) / CHARACTER).max(0.0) as usize;
         let for_name = room.saturating_sub(number.len() + 1).min(30);
@@ -224,6 +236,24 @@ impl Picture<'_> {
         }
         text
     }
+}
+
+/// A lane's name, its idle share, and the ground for its bars.
+fn ground(name: &str, weight: &str, idle: f64, (y, height): (f64, f64)) -> String {
+    let (size, baseline) = (12.0f64.min(height), y + height / 2.0 + 12.0f64.min(height) * 0.36);
+    let idle = percent(idle.max(0.0));
+    format!(
+        "<text x=\"{:.1}\" y=\"{baseline:.1}\" text-anchor=\"end\" font-size=\"{size}\" font-weight=\"{weight}\">{name}</text>\
+         <text x=\"{:.1}\" y=\"{baseline:.1}\" text-anchor=\"end\" font-size=\"{size}\" font-weight=\"{weight}\">{idle}</text>\n\
+         <rect x=\"{LEFT}\" y=\"{y:.1}\" width=\"{PLOT}\" height=\"{height}\" fill=\"#000000\" fill-opacity=\"0.045\"/>\n",
+        LEFT - 8.0,
+        WIDTH - 12.0
+    )
+}
+
+/// What a browser shows under the pointer.
+fn hint(what: &str, start: Duration, end: Duration) -> String {
+    format!("<title>{}: {} from {}</title>", xml(what), duration(end.saturating_sub(start)), duration(start))
 }
 
 /// `inside` is what stands in the element. Bars that are wide enough are set apart by a white edge.

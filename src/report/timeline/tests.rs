@@ -1,5 +1,5 @@
 use super::*;
-use crate::report::samples::{elements, many_files, seconds, span, two_files, ODD_NAMES};
+use crate::report::samples::{elements, many_files, seconds, span, two_files, with_device_spans, ODD_NAMES};
 
 fn bars_filled(svg: &str, fill: &str) -> usize {
     elements(svg).iter().filter(|tag| tag.starts_with("rect") && tag.contains(&format!("fill=\"{fill}\""))).count()
@@ -40,6 +40,18 @@ fn files_that_were_stopped_have_not_ended_and_waits_that_nobody_sees_are_not_exp
     let svg = svg(&snapshot, "t");
     assert!(svg.contains("1 of 2 files ended") && !svg.contains("waits for memory"), "{svg}");
     assert!(svg.contains("waits for the next stage"), "{svg}");
+}
+
+#[test]
+fn what_devices_timed_is_drawn_below_the_stages() {
+    assert!(!svg(&two_files(), "t").contains("kernels"));
+    let svg = svg(&with_device_spans(), "t");
+    elements(&svg);
+    // One more of each in the legend.
+    assert_eq!((bars_filled(&svg, KERNEL), bars_filled(&svg, COPY)), (1 + 1, 2 + 1), "{svg}");
+    for text in [">stream 0.0<", ">stream 1.1<", ">95 %<", "<title>upload bases: 1.00 s from 4.00 s</title>"] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ use windows::Windows;
 pub const CHUNK: usize = 1 << 20;
 
 /// Sums over the same bases that are made together: in G2 each has at most 400 MB of buckets.
-const TOGETHER: usize = 4;
+pub const TOGETHER: usize = 4;
 
 /// How elements on the device are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

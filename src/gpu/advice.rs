@@ -1,0 +1,174 @@
+//! What to do about a driver that does not start.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use cust::sys::CUresult;
+
+use super::driver::{visible_devices, VARIABLE};
+use super::status::Status;
+
+/// Where the driver's device files are.
+const DEV: &str = "/dev";
+
+/// What is behind a failure of the driver to start, as far as it can be told, and what to do: the end of a line.
+pub(super) fn advice(status: Status) -> String {
+    known(status).map_or_else(|| searched(Path::new(DEV), visible_devices().as_deref()), str::to_owned)
+}
+
+/// Failures that have one cause each (CUDA driver API, "Data types used by CUDA driver").
+fn known(status: Status) -> Option<&'static str> {
+    let is = |result| status == Status::answer(result);
+    Some(match () {
+        () if is(CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH) => {
+            "the driver library and the kernel's driver module are of different versions: restart the machine (after an update \
+             the old module stays loaded), or install the driver again"
+        }
+        () if is(CUresult::CUDA_ERROR_SYSTEM_NOT_READY) => {
+            "the cards are not ready: where an NVSwitch joins them, start nvidia-fabricmanager (`systemctl start \
+             nvidia-fabricmanager`), of the driver's version"
+        }
+        () if is(CUresult::CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE) => {
+            "a driver library of a cuda-compat package was loaded, and these cards do not support that: take its folder out of \
+             LD_LIBRARY_PATH, or update the driver"
+        }
+        () if is(CUresult::CUDA_ERROR_STUB_LIBRARY) => {
+            "this is the CUDA toolkit's stub and no driver: take its folder out of LD_LIBRARY_PATH"
+        }
+        () if is(CUresult::CUDA_ERROR_MPS_CONNECTION_FAILED) || is(CUresult::CUDA_ERROR_MPS_SERVER_NOT_READY) => {
+            "the MPS service does not answer: start it again (`nvidia-cuda-mps-control -d`), or end it and unset \
+             CUDA_MPS_PIPE_DIRECTORY"
+        }
+        () if is(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
+            "the memory of the machine or of the card is used up: see `nvidia-smi`, and end what uses it"
+        }
+        _ => return None,
+    })
+}
+
+/// Failures that may come from anywhere: the device files are looked at.
+fn searched(dev: &Path, visible: Option<&str>) -> String {
+    if let Some(reason) = closed(dev) {
+        return reason;
+    }
+    match visible {
+        Some(list) => format!("CUDA_VISIBLE_DEVICES is {list:?}: unset it, or name devices that `nvidia-smi -L` lists"),
+        None => format!(
+            "see whether `nvidia-smi` lists a card, and what `dmesg` says of it; {VARIABLE} names another driver"
+        ),
+    }
+}
+
+/// The first device file that is missing or cannot be opened, and what to do.
+fn closed(dev: &Path) -> Option<String> {
+    let control = dev.join("nvidiactl");
+    // WSL has another way to the card.
+    if !control.exists() && !dev.join("dxg").exists() {
+        return Some(format!(
+            "there is no {}: load the kernel's driver module (`nvidia-smi` does, as root); a container must be started with \
+             the cards (NVIDIA Container Toolkit: `docker run --gpus all`)",
+            control.display()
+        ));
+    }
+    let (path, error) = device_files(dev).into_iter().find_map(|path| open(&path).err().map(|error| (path, error)))?;
+    Some(match error.kind() {
+        ErrorKind::PermissionDenied => no_permission(&path),
+        _ => format!("{}: {error}: see `nvidia-smi` and `dmesg`", path.display()),
+    })
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open(path)
+}
+
+/// nvidiactl, nvidia-uvm and those of the cards, as far as they are there.
+fn device_files(dev: &Path) -> Vec<PathBuf> {
+    let of_driver = |name: &str| {
+        name.strip_prefix("nvidia").is_some_and(|rest| {
+            rest == "ctl" || rest == "-uvm" || (!rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+        })
+    };
+    let entries = fs::read_dir(dev).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries.filter(|entry| entry.file_name().to_str().is_some_and(of_driver)).collect();
+    files.sort_by_key(|entry| entry.file_name());
+    files.into_iter().map(|entry| entry.path()).collect()
+}
+
+fn no_permission(path: &Path) -> String {
+    let file = path.display();
+    match fs::metadata(path) {
+        Ok(found) if found.mode() & 0o006 != 0o006 => format!(
+            "no permission on {file} (mode {:03o}, owner {}, group {}): join that group (`usermod -aG`, then log in again), or \
+             have the file's mode set",
+            found.mode() & 0o777,
+            found.uid(),
+            found.gid()
+        ),
+        _ => format!(
+            "no permission on {file}, though its mode gives it: a container or a job's cgroup keeps the card away; start it \
+             with the card (`docker run --gpus all`, `srun --gres=gpu:1`)"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn failures_of_one_cause_say_what_to_do_and_others_are_searched() {
+        let expected = [
+            (CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "restart the machine"),
+            (CUresult::CUDA_ERROR_SYSTEM_NOT_READY, "nvidia-fabricmanager"),
+            (CUresult::CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, "cuda-compat"),
+            (CUresult::CUDA_ERROR_STUB_LIBRARY, "stub"),
+            (CUresult::CUDA_ERROR_MPS_CONNECTION_FAILED, "MPS"),
+            (CUresult::CUDA_ERROR_OUT_OF_MEMORY, "used up"),
+        ];
+        for (result, text) in expected {
+            assert!(advice(Status::answer(result)).contains(text), "{result:?}");
+        }
+        for result in
+            [CUresult::CUDA_ERROR_NO_DEVICE, CUresult::CUDA_ERROR_OPERATING_SYSTEM, CUresult::CUDA_ERROR_UNKNOWN]
+        {
+            assert_eq!(known(Status::answer(result)), None);
+        }
+    }
+
+    #[test]
+    fn device_files_that_are_missing_or_closed_are_named() {
+        let dev = tempfile::tempdir().unwrap();
+        let path = |name: &str| dev.path().join(name);
+        let said = || searched(dev.path(), None);
+        assert!(said().starts_with(&format!("there is no {}: ", path("nvidiactl").display())), "{}", said());
+        for name in ["nvidiactl", "nvidia-uvm", "nvidia0", "nvidia-modeset", "nvidiafb"] {
+            fs::write(path(name), "").unwrap();
+        }
+        assert!(said().starts_with("see whether `nvidia-smi` lists a card"), "{}", said());
+        assert!(searched(dev.path(), Some("-1")).starts_with("CUDA_VISIBLE_DEVICES is \"-1\": unset it"));
+        // A folder cannot be opened for writing, by root either.
+        fs::create_dir(path("nvidia1")).unwrap();
+        assert!(said().starts_with(&format!("{}: Is a directory", path("nvidia1").display())), "{}", said());
+        fs::remove_file(path("nvidiactl")).unwrap();
+        fs::write(path("dxg"), "").unwrap();
+        assert!(!said().contains("nvidiactl"), "{}", said());
+    }
+
+    #[test]
+    fn a_refused_file_is_told_by_its_mode_or_by_what_else_may_refuse_it() {
+        let dev = tempfile::tempdir().unwrap();
+        let path = dev.path().join("nvidia0");
+        fs::write(&path, "").unwrap();
+        let with_mode = |mode| {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            no_permission(&path)
+        };
+        assert!(with_mode(0o660).contains("(mode 660, owner "), "{}", with_mode(0o660));
+        assert!(with_mode(0o660).contains("join that group"));
+        assert!(with_mode(0o666).contains("though its mode gives it"), "{}", with_mode(0o666));
+    }
+}

@@ -1,0 +1,103 @@
+//! Constraint evaluation: against a plain evaluation of every row, and against the CPU's.
+
+use bellperson::Circuit;
+use blstrs::Scalar as Fr;
+use cuzk::backend::cuda::evaluate::Evaluator;
+use cuzk::constraints::Constraints;
+use cuzk::error::Fault;
+use cuzk::gpu::{Gpu, Stream};
+use cuzk::witness::CompactWitness;
+use ff::Field;
+
+use super::circuits::{blocks::BlockCircuit, rows::Rows, RandomCircuit};
+use super::running::{emulated, in_all_orders};
+use super::vectors::{download, patterns, same};
+
+fn stream() -> Stream {
+    Gpu::open(0).unwrap().stream().unwrap()
+}
+
+/// Evaluates on the device, in a domain that has room to spare or none, and holds both vectors to what is expected of the rows.
+#[track_caller]
+fn check(stream: &Stream, evaluator: &Evaluator, witness: &CompactWitness, expected: [Vec<Fr>; 2], what: &str) {
+    let log_size = expected[0].len().next_power_of_two().ilog2();
+    let (a, b) = evaluator.evaluate(stream, witness, log_size).unwrap();
+    for (name, found, mut expected) in [("a", a, expected[0].clone()), ("b", b, expected[1].clone())] {
+        expected.resize(1 << log_size, Fr::ZERO);
+        same(&download(stream, &found), &expected, &format!("{name}, {what}"));
+    }
+}
+
+/// What bellpepper says of every row; the inputs' own rows are at the end.
+fn plain(circuit: impl Circuit<Fr>) -> (CompactWitness, [Vec<Fr>; 2]) {
+    let rows = Rows::keep(circuit);
+    let [mut a, mut b, _] = rows.values.unwrap();
+    a.extend_from_slice(&rows.inputs);
+    b.resize(a.len(), Fr::ZERO);
+    (CompactWitness::from_values(rows.inputs, &rows.aux).unwrap(), [a, b])
+}
+
+/// A circuit's own witness, and then others that satisfy nothing, whose rows the CPU evaluates.
+fn check_circuit<C: Circuit<Fr>>(stream: &Stream, circuit: impl Fn() -> C, what: &str) -> usize {
+    let constraints = Constraints::build(circuit()).unwrap();
+    let evaluator = Evaluator::new(stream, &constraints).unwrap();
+    let (witness, expected) = plain(circuit());
+    check(stream, &evaluator, &witness, expected, &format!("{what}, its own witness"));
+    for (name, aux) in patterns(constraints.tables().aux) {
+        let witness = CompactWitness::from_values(witness.inputs().to_vec(), &aux).unwrap();
+        let expected = constraints.evaluate(&witness).unwrap().map(|values| values.expand());
+        check(stream, &evaluator, &witness, expected, &format!("{what}, {name}"));
+    }
+    constraints.tables().rows
+}
+
+#[test]
+fn rows_are_those_of_a_plain_evaluation_in_all_orders() {
+    in_all_orders("evaluate::rows_are_those_of_a_plain_evaluation_in_all_orders", || {
+        let stream = stream();
+        for (rows, inputs) in [(0, 0), (1, 0), (3, 2), (64, 1), (65, 0), (200, 5)] {
+            let circuit = || RandomCircuit { rows, inputs, seed: (rows + inputs) as u64 };
+            check_circuit(&stream, circuit, &format!("{rows} random rows"));
+        }
+        for seed in 0..2 {
+            let circuit = || BlockCircuit { seed, wide: [10, 300][seed as usize % 2] };
+            check_circuit(&stream, circuit, &format!("blocks {seed}"));
+        }
+    });
+}
+
+#[test]
+fn rows_of_circuits_with_repetition_are_those_of_a_plain_evaluation() {
+    let test = "evaluate::rows_of_circuits_with_repetition_are_those_of_a_plain_evaluation";
+    emulated(test, &[("EMULATOR_STREAMS", "lazy")], || {
+        let stream = stream();
+        let mut rows = 0;
+        for seed in 10..34 {
+            let circuit = || BlockCircuit { seed, wide: [0, 10, 300, 1000][seed as usize % 4] };
+            rows += check_circuit(&stream, circuit, &format!("blocks {seed}"));
+        }
+        assert!(rows > 50_000, "{rows}");
+    });
+}
+
+#[test]
+fn witnesses_of_other_circuits_and_small_domains_are_refused() {
+    emulated("evaluate::witnesses_of_other_circuits_and_small_domains_are_refused", &[], || {
+        let stream = stream();
+        let constraints = Constraints::build(RandomCircuit { rows: 10, inputs: 1, seed: 1 }).unwrap();
+        let evaluator = Evaluator::new(&stream, &constraints).unwrap();
+        let (inputs, aux) = (constraints.tables().inputs, constraints.tables().aux);
+        assert_eq!(evaluator.rows(), constraints.tables().rows);
+        let refused = |inputs: Vec<Fr>, aux: usize, log_size| {
+            let witness = CompactWitness::from_values(inputs, &vec![Fr::ONE; aux]).unwrap();
+            let error = evaluator.evaluate(&stream, &witness, log_size).map(|_| ()).unwrap_err();
+            assert_eq!(error.fault(), Fault::Internal);
+            error.to_string()
+        };
+        assert!(refused(vec![Fr::ONE; inputs], aux + 1, 4).contains("aux variables"));
+        assert!(refused(vec![Fr::ONE; inputs + 1], aux, 4).contains("inputs"));
+        assert!(refused(vec![Fr::from(2); inputs], aux, 4).contains("not 1"));
+        assert!(refused(vec![Fr::ONE; inputs], aux, 3).contains("12 rows in a domain of 8"));
+        assert!(refused(vec![Fr::ONE; inputs], aux, 64).contains("domain"));
+    });
+}
