@@ -1,7 +1,7 @@
 //! The conversion of bases from the parameter file's form, and what it refuses.
 
 use blstrs::Scalar as Fr;
-use cuzk::backend::cuda::msm::curve::{Curve, G1, G2};
+use cuzk::backend::cuda::msm::curve::{G1, G2};
 use cuzk::gpu::{Gpu, Stream};
 use group::prime::PrimeCurveAffine;
 

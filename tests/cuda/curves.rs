@@ -1,10 +1,9 @@
 //! Sums of points, complete in every case, against blstrs.
 
 use blstrs::Scalar as Fr;
-use cuzk::backend::cuda::msm::curve::{Curve, Xyzz, G1, G2};
+use cuzk::backend::cuda::msm::curve::{Xyzz, G1, G2};
 use cuzk::gpu::{Gpu, Shape};
 use ff::Field;
-use group::prime::PrimeCurveAffine;
 use group::Group;
 use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
 
@@ -45,7 +44,7 @@ fn sums_are_complete<C: TestCurve>() {
     stream.upload("c", z.view_mut(), &c).unwrap();
     let shape = Shape::of(count, 128);
     let mut results = vec![Xyzz::default(); count];
-    let mut compare = |what: &str, results: &[Xyzz<C::Field>], sum: &dyn Fn(C::Sum, C::Sum) -> C::Sum| {
+    let compare = |what: &str, results: &[Xyzz<C::Field>], sum: &dyn Fn(C::Sum, C::Sum) -> C::Sum| {
         for (result, (p, q)) in results.iter().zip(&expected) {
             let sum: C::Point = sum((*p).into(), (*q).into()).into();
             assert_eq!(affine::<C>(result), sum, "{} {what}: {p:?}, {q:?}", C::NAME);

@@ -32,7 +32,7 @@ fn binary<T: Plain + Field>(stream: &Stream, kernel: Binary<T>, a: &[T], b: &[T]
 }
 
 /// 0, 1, -1 and the like; elements that in memory are 1, p - 1, 2^(32 k) and 2^(32 k) - 1: 1 in memory is 1 / R.
-fn edges<T: Field>(one_in_memory: T, bits: u64) -> Vec<T> {
+fn edges<T: Field + From<u64>>(one_in_memory: T, bits: u64) -> Vec<T> {
     let memory = |exponent: u64| T::from(2).pow_vartime([exponent]) * one_in_memory;
     let half = T::from(2).invert().unwrap();
     let r = one_in_memory.invert().unwrap();
@@ -53,10 +53,12 @@ fn pairs<T: Field>(edges: &[T]) -> (Vec<T>, Vec<T>) {
 }
 
 /// What a field's kernels compute, by name.
-struct Kernels<T: 'static> {
-    binary: &'static [(&'static str, Binary<T>, fn(T, T) -> T)],
-    unary: &'static [(&'static str, Unary<T>, fn(T) -> T)],
+struct Kernels<T: Plain> {
+    binary: &'static [OfTwo<T>],
+    unary: &'static [OfOne<T>],
 }
+type OfTwo<T> = (&'static str, Binary<T>, fn(T, T) -> T);
+type OfOne<T> = (&'static str, Unary<T>, fn(T) -> T);
 
 fn compared<T: Field>(a: T, b: T) -> T {
     if a == b || a == T::ZERO {
@@ -93,7 +95,6 @@ const FR: Kernels<Fr> = Kernels {
         ("add", kernels::fr_add, |a, b| a + b),
         ("sub", kernels::fr_sub, |a, b| a - b),
         ("mul", kernels::fr_mul, |a, b| a * b),
-        ("sum_of_products", kernels::fr_sum_of_products, |a, b| a * b + b * b),
         ("compare", kernels::fr_compare, compared),
     ],
     unary: &[("negate", kernels::fr_negate, |a| -a)],
@@ -168,7 +169,7 @@ fn integers<const N: usize>() -> Vec<[u64; N]> {
 }
 
 /// The integer's class modulo the modulus, from its bits.
-fn class<T: Field>(integer: &[u64]) -> T {
+fn class<T: Field + From<u64>>(integer: &[u64]) -> T {
     let bits = (0..64 * integer.len()).rev().map(|bit| integer[bit / 64] >> (bit % 64) & 1);
     bits.fold(T::ZERO, |sum, bit| sum.double() + T::from(bit))
 }
