@@ -123,7 +123,7 @@ fn kernels_that_do_not_run_on_the_device_are_an_error() {
             let old = (major * 1000 - 1000).to_string();
             all(&[("FAKE_CUDA", &old)], &[&format!("need CUDA {major}.0 or later"), "update the driver"]);
             all(&[("FAKE_MAJOR", "6"), ("FAKE_COUNT", "1")], &["capability is 6.0", "cuzk needs 7.5 or later"]);
-            all(&[], &["no CUDA kernels that prove yet"]);
+            all(&[], &[]);
         }
     }
 }
@@ -131,8 +131,8 @@ fn kernels_that_do_not_run_on_the_device_are_an_error() {
 #[test]
 fn an_emulated_device_is_taken_by_name_only() {
     let (place, library) = with_fake(&["-DEMULATED"]);
-    refused("cuda", &place, &library, &[], &["no CUDA kernels that prove yet"]);
-    refused("cuda:1", &place, &library, &[], &["no CUDA kernels that prove yet"]);
+    refused("cuda", &place, &library, &[], &[]);
+    refused("cuda:1", &place, &library, &[], &[]);
     let run = with_driver(&place, "prove Cargo.toml --params .", &library, &[]);
     let said = "not CUDA: CUDA 0 (Fake H200): an emulated device, taken only where --device names CUDA; CUDA 1 ";
     run.fails(3, said);
@@ -176,4 +176,15 @@ fn a_batch_says_what_proved_and_why_it_was_no_cuda_device() {
     assert_eq!(run.stderr.matches(said).count(), 2, "at the start and in the report:\n{}", run.stderr);
     let report: Value = serde_json::from_slice(&place.read("r.json")).unwrap();
     assert!(report["device"]["not_cuda"].as_str().unwrap().contains("prohibited"), "{report}");
+}
+
+#[test]
+fn a_self_test_of_no_device_is_an_error_with_the_reason() {
+    let (place, library) = with_fake(&[]);
+    let run = with_driver(&place, "devices --self-test", Path::new(NO_DRIVER), &[]);
+    run.fails(5, "error: no driver library: tried /nonexistent");
+    let run = with_driver(&place, "devices --self-test --device cuda:2", &library, &[]);
+    run.fails(5, "error: CUDA 2: no such device");
+    place.run("devices --device cuda").fails(2, "--self-test");
+    place.run("devices --self-test --device cpu").fails(2, "expected cuda or cuda:N");
 }

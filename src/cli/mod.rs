@@ -77,6 +77,7 @@ pub fn run(options: Options, terminal: &Terminal) -> Result<()> {
         Task::ParamsCheck { parameters, proof, full } => run::params::check(&parameters, proof, full, terminal),
         Task::ParamsGenerate { parameters, proof } => run::params::generate(&parameters, proof, terminal),
         Task::Devices { json } => run::devices::run(json),
+        Task::SelfTest { devices, json } => run::devices::self_test(devices, json),
         Task::Synth(options) => run::bench::synth(&options, terminal),
         Task::Completions(shell) => documents::completions(shell),
         Task::Man(command) => documents::man(&command),

@@ -44,6 +44,7 @@ pub enum Task {
     ParamsCheck { parameters: Source, proof: Option<SealProof>, full: bool },
     ParamsGenerate { parameters: Source, proof: SealProof },
     Devices { json: bool },
+    SelfTest { devices: Tested, json: bool },
     Synth(Synth),
     Completions(Shell),
     Man(Vec<String>),
@@ -60,6 +61,17 @@ pub struct Prove {
     pub destination: Destination,
     pub format: ProofFormat,
     pub timings: TimingsFormat,
+}
+
+/// Which CUDA devices are tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tested {
+    /// All that can run the kernels.
+    All,
+    /// The first of them.
+    First,
+    /// That of the driver's number.
+    Number(u32),
 }
 
 /// What the work is done with.
@@ -177,6 +189,7 @@ impl Task {
             | Self::ParamsList { .. }
             | Self::ParamsCheck { .. }
             | Self::Devices { .. }
+            | Self::SelfTest { .. }
             | Self::Completions(_)
             | Self::Man(_) => true,
         }
@@ -215,12 +228,23 @@ impl Options {
                 let parameters = to_generate(parameters(folder, false, environment)?, environment)?;
                 Task::ParamsGenerate { parameters, proof: default_proof(sector_size.bytes())? }
             }
+            Command::Devices(args) if args.self_test => {
+                Task::SelfTest { devices: tested(args.device), json: args.json }
+            }
             Command::Devices(args) => Task::Devices { json: args.json },
             Command::Bench(args::BenchCommand::Synth(args)) => Task::Synth(synth(args, environment)?),
             Command::Completions { shell } => Task::Completions(shell),
             Command::Man { command } => Task::Man(command),
         };
         Ok(Self { threads: args.threads, task })
+    }
+}
+
+fn tested(device: Option<DeviceName>) -> Tested {
+    match device {
+        Some(DeviceName::Cuda(Some(number))) => Tested::Number(number),
+        Some(_) => Tested::First,
+        None => Tested::All,
     }
 }
 

@@ -127,6 +127,14 @@ pub fn device(text: &str) -> Result<DeviceName, String> {
     }
 }
 
+/// `cuda` or `cuda:N`.
+pub fn cuda_device(text: &str) -> Result<DeviceName, String> {
+    device(text)
+        .ok()
+        .filter(|name| matches!(name, DeviceName::Cuda(_)))
+        .ok_or_else(|| "expected cuda or cuda:N, as in cuda:0; `cuzk devices` lists them".into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,6 +173,8 @@ mod tests {
         for bad in ["cuda:", "cuda:x", "cuda:+1", "cuda:-1", "cuda: 1", "cuda:4294967296", "cuda:0:1"] {
             assert!(device(bad).is_err_and(|message| message.contains("cuda:0")), "{bad}");
         }
+        assert_eq!(cuda_device("cuda:1"), Ok(DeviceName::Cuda(Some(1))));
+        assert!(cuda_device("cpu").is_err() && cuda_device("cuda:x").is_err());
         assert!(device("cpu:1").is_err() && device("auto:1").is_err() && device("gpu").is_err());
     }
 

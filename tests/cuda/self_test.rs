@@ -1,10 +1,14 @@
 //! The self-test: all is well on the emulated device, all kernels are reached, and what is not well is named.
 
+use std::process::{Command, Output};
+
 use cuzk::backend::cuda::self_test::self_test;
 use cuzk::gpu::Gpu;
 use cuzk::report::self_test::Check;
 
-use super::running::{emulated, run_emulated};
+use serde_json::Value;
+
+use super::running::{emulated, library, run_emulated};
 
 fn checks(log_size: u32) -> Vec<Check> {
     self_test(&Gpu::open(0).unwrap(), log_size).unwrap()
@@ -60,4 +64,44 @@ fn a_device_that_fails_ends_the_checks() {
         assert!(last.outcome.as_ref().unwrap_err().contains("LAUNCH_FAILED"), "{last:?}");
         assert!(checks[..3].iter().all(|check| check.outcome.is_ok()));
     });
+}
+
+/// `cuzk devices --self-test` with more arguments, and the emulated device as its driver.
+fn command(arguments: &str, settings: &[(&str, &str)]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cuzk"))
+        .args(["devices", "--self-test"])
+        .args(arguments.split_whitespace())
+        .env("CUZK_LIBCUDA", library())
+        .envs(settings.iter().copied())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_command_tests_all_devices_or_the_one_that_is_named() {
+    let tested = |arguments: &str| {
+        let output = command(&format!("{arguments} --json"), &[("EMULATOR_DEVICES", "2")]);
+        assert!(output.status.success(), "{output:?}");
+        let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let devices = object["self_test"].as_array().unwrap().clone();
+        assert!(devices.iter().all(|device| device["passed"] == true), "{object}");
+        devices.iter().map(|device| device["index"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(tested(""), [0, 1]);
+    assert_eq!(tested("--device cuda"), [0]);
+    assert_eq!(tested("--device cuda:1"), [1]);
+}
+
+#[test]
+fn the_command_fails_where_one_comparison_does() {
+    let output = command("--device cuda:0", &[("EMULATOR_INJECT", "flip:3=5")]);
+    let [table, error] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert_eq!(output.status.code(), Some(5), "{table}\n{error}");
+    assert!(table.starts_with("CUDA 0 (") && table.contains(" FAILED ") && table.contains(" equal "), "{table}");
+    let line =
+        error.lines().find(|line| line.starts_with("error: self-test: CUDA 0 (")).unwrap_or_else(|| panic!("{error}"));
+    assert!(line.contains(" comparisons failed: ") && line.contains("; do not prove on it: "), "{line}");
+    let missing = command("--device cuda:9", &[]);
+    assert_eq!(missing.status.code(), Some(5));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("error: CUDA 9: no such device"), "{missing:?}");
 }
