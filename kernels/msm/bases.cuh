@@ -58,13 +58,19 @@ DEVICE bool read_point(const uint8_t* bytes, Affine<F>& point) {
     return good && point.is_infinity() == (flags == INFINITY_FLAG);
 }
 
+// The bytes of point i.
+template <class F>
+DEVICE const uint8_t* bytes_of(const uint8_t* raw, uint32_t i) {
+    return raw + uint64_t(i) * sizeof(Affine<F>);
+}
+
 // points[i] from the i-th point of `raw`, for i below count. Of those that are none, the least `first + i` is left in `bad`.
 template <class F>
 DEVICE void convert(const uint8_t* raw, Affine<F>* points, uint32_t count, uint64_t first, uint64_t* bad) {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
     Affine<F> point;
-    if (!read_point(raw + uint64_t(i) * sizeof(Affine<F>), point)) {
+    if (!read_point(bytes_of<F>(raw, i), point)) {
         atomicMin(reinterpret_cast<unsigned long long*>(bad), static_cast<unsigned long long>(first + i));
     }
     points[i] = point;

@@ -2,6 +2,7 @@
 
 #include "accumulate.cuh"
 #include "reduce.cuh"
+#include "threads.cuh"
 
 // Adds the bases of sorted entries, whose number is *total, to their buckets (accumulate.cuh), by `threads` threads that take
 // `each` entries each, all of them together at least *total. Thread t leaves sums[2 t], sums[2 t + 1] of the buckets which[2 t],
@@ -9,7 +10,7 @@
 extern "C" __global__ void __launch_bounds__(128)
     g1_add_entries(const uint64_t* entries, const uint64_t* total, const G1Affine* bases, uint32_t threads, uint32_t each,
                    G1Xyzz* buckets, G1Xyzz* sums, uint32_t* which) {
-    const uint64_t t = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const uint64_t t = threads::current();
     if (t >= threads) return;
     const accumulate::Entries<decltype(G1Xyzz::x)> source{entries, bases};
     accumulate::accumulate(source, *total, accumulate::first_of(t, each), each, buckets, sums + 2 * t, which + 2 * t);
@@ -20,7 +21,7 @@ KERNEL(g1_add_entries, 128)
 extern "C" __global__ void __launch_bounds__(128)
     g2_add_entries(const uint64_t* entries, const uint64_t* total, const G2Affine* bases, uint32_t threads, uint32_t each,
                    G2Xyzz* buckets, G2Xyzz* sums, uint32_t* which) {
-    const uint64_t t = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const uint64_t t = threads::current();
     if (t >= threads) return;
     const accumulate::Entries<decltype(G2Xyzz::x)> source{entries, bases};
     accumulate::accumulate(source, *total, accumulate::first_of(t, each), each, buckets, sums + 2 * t, which + 2 * t);
@@ -32,7 +33,7 @@ KERNEL(g2_add_entries, 128)
 extern "C" __global__ void __launch_bounds__(128)
     g1_add_partials(const G1Xyzz* sums_in, const uint32_t* which_in, uint64_t total, uint32_t threads, uint32_t each,
                     G1Xyzz* buckets, G1Xyzz* sums, uint32_t* which) {
-    const uint64_t t = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const uint64_t t = threads::current();
     if (t >= threads) return;
     const accumulate::Partials<decltype(G1Xyzz::x)> source{which_in, sums_in};
     accumulate::accumulate(source, total, accumulate::first_of(t, each), each, buckets, sums + 2 * t, which + 2 * t);
@@ -43,7 +44,7 @@ KERNEL(g1_add_partials, 128)
 extern "C" __global__ void __launch_bounds__(128)
     g2_add_partials(const G2Xyzz* sums_in, const uint32_t* which_in, uint64_t total, uint32_t threads, uint32_t each,
                     G2Xyzz* buckets, G2Xyzz* sums, uint32_t* which) {
-    const uint64_t t = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const uint64_t t = threads::current();
     if (t >= threads) return;
     const accumulate::Partials<decltype(G2Xyzz::x)> source{which_in, sums_in};
     accumulate::accumulate(source, total, accumulate::first_of(t, each), each, buckets, sums + 2 * t, which + 2 * t);
@@ -55,7 +56,7 @@ KERNEL(g2_add_partials, 128)
 // times the sum of all as there are buckets before it in the window. 2 * segment + 2 lg(window) sums at most.
 extern "C" __global__ void __launch_bounds__(128)
     g1_reduce(const G1Xyzz* buckets, uint32_t window, uint32_t segment, uint32_t count, G1Xyzz* sums) {
-    const uint64_t t = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const uint64_t t = threads::current();
     if (t >= count) return;
     sums[t] = reduce::weighted(buckets + t * segment, segment, uint32_t(t * segment % window));
 }
@@ -64,7 +65,7 @@ KERNEL(g1_reduce, 128)
 // The same in G2.
 extern "C" __global__ void __launch_bounds__(128)
     g2_reduce(const G2Xyzz* buckets, uint32_t window, uint32_t segment, uint32_t count, G2Xyzz* sums) {
-    const uint64_t t = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const uint64_t t = threads::current();
     if (t >= count) return;
     sums[t] = reduce::weighted(buckets + t * segment, segment, uint32_t(t * segment % window));
 }
@@ -73,7 +74,7 @@ KERNEL(g2_reduce, 128)
 // out[t] = the sum of in[t * group..][..group], the last group as far as there are points, of which there are `total`.
 extern "C" __global__ void __launch_bounds__(128)
     g1_sum_groups(const G1Xyzz* in, G1Xyzz* out, uint64_t total, uint32_t group) {
-    const uint64_t t = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const uint64_t t = threads::current();
     if (t * group >= total) return;
     out[t] = reduce::plain(in + t * group, total - t * group < group ? uint32_t(total - t * group) : group);
 }
@@ -82,7 +83,7 @@ KERNEL(g1_sum_groups, 128)
 // The same in G2.
 extern "C" __global__ void __launch_bounds__(128)
     g2_sum_groups(const G2Xyzz* in, G2Xyzz* out, uint64_t total, uint32_t group) {
-    const uint64_t t = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const uint64_t t = threads::current();
     if (t * group >= total) return;
     out[t] = reduce::plain(in + t * group, total - t * group < group ? uint32_t(total - t * group) : group);
 }

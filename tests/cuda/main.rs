@@ -8,9 +8,14 @@ mod running;
 #[path = "../circuits/mod.rs"]
 mod circuits;
 
+mod bases;
+mod curves;
 mod evaluate;
+mod fields;
 mod host;
+mod msm;
 mod ntt;
+mod points;
 mod prove;
 mod quotient;
 mod self_test;

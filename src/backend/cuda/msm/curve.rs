@@ -18,14 +18,27 @@ pub struct Xyzz<F> {
     pub zzz: F,
 }
 
-const _: () = assert!(size_of::<Xyzz<Fp>>() == 192 && size_of::<Xyzz<Fp2>>() == 384);
-// SAFETY: four elements, each six words; those that are not below p are a wrong number, not an invalid value.
-unsafe impl Plain for Xyzz<Fp> {
-    const NAME: &'static str = "G1Xyzz";
+/// A field that points' coordinates are of.
+///
+/// # Safety
+/// The type is an array of words, any of which are a value, and the kernels' point of that name has four such elements.
+pub unsafe trait Coordinate: Copy + Send + Sync + 'static {
+    /// What kernels call the point.
+    const XYZZ: &'static str;
 }
-// SAFETY: four elements, each twelve words, likewise.
-unsafe impl Plain for Xyzz<Fp2> {
-    const NAME: &'static str = "G2Xyzz";
+
+const _: () = assert!(size_of::<Xyzz<Fp>>() == 192 && size_of::<Xyzz<Fp2>>() == 384);
+// SAFETY: blst's six words, transparently; those that are not below p are a wrong number, not an invalid value. The size is asserted.
+unsafe impl Coordinate for Fp {
+    const XYZZ: &'static str = "G1Xyzz";
+}
+// SAFETY: twelve, likewise.
+unsafe impl Coordinate for Fp2 {
+    const XYZZ: &'static str = "G2Xyzz";
+}
+// SAFETY: C's layout of four elements of one type, so without padding; what `Coordinate` promises of each.
+unsafe impl<F: Coordinate> Plain for Xyzz<F> {
+    const NAME: &'static str = F::XYZZ;
 }
 
 /// Where the partial sums of buckets are left: two for each thread that leaves some.

@@ -147,8 +147,8 @@ fn sums_together<C: Curve, const SIZE: usize>(
             while added < bases.len() {
                 // The lengths were compared: there is one.
                 let Some(piece) = pieces.next(bases.len() - added, words_at_a_time(chunk)) else { break };
-                room.add(buckets, points.slice(added..added + piece.len()), &piece)?;
-                added += piece.len();
+                room.add(buckets, points.slice(added..added + piece.count()), &piece)?;
+                added += piece.count();
             }
         }
     }

@@ -46,7 +46,7 @@ pub enum Piece<'a> {
 
 impl Piece<'_> {
     /// Number of scalars.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         match self {
             Piece::Elements(elements) => elements.len(),
             Piece::Variables { len, .. } => *len,
@@ -158,7 +158,7 @@ mod tests {
             Piece::Elements(elements) => return elements.to_vec(),
             Piece::Variables { words, elements, .. } => (words, elements),
         };
-        let mut scalars = vec![Fr::ZERO; piece.len()];
+        let mut scalars = vec![Fr::ZERO; piece.count()];
         let mut full = 0;
         for word in words {
             let below = |of: u64, bit: u32| (of & ((1 << bit) - 1)).count_ones();
@@ -204,7 +204,7 @@ mod tests {
                 let mut pieces = Pieces::new(&runs);
                 let (mut got, mut full) = (Vec::new(), 0);
                 while let Some(piece) = pieces.next(most, words) {
-                    assert!((1..=most).contains(&piece.len()), "{piece:?}");
+                    assert!((1..=most).contains(&piece.count()), "{piece:?}");
                     if let Piece::Variables { words: of, full: elements, .. } = &piece {
                         assert!(of.len() <= words);
                         full += elements;
