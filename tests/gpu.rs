@@ -46,7 +46,7 @@ fn said(library: &Path, environment: &[(&str, &str)]) -> Vec<String> {
 /// The last line, which is the build's and not the driver's.
 fn kernels() -> String {
     match cuzk::gpu::image() {
-        Ok(image) => format!("CUDA kernels: {image}; none that prove yet, proofs are made on the CPU"),
+        Ok(image) => format!("CUDA kernels: {image}"),
         Err(reason) => format!("CUDA kernels: not in this build, {reason}; proofs are made on the CPU"),
     }
 }

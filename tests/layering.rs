@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("batch", &["pipeline", "c1", "circuit", "srs"]),
     ("bench", &["circuit", "witness", "constraints"]),
-    ("pipeline", &["c1", "circuit", "witness", "constraints", "srs", "groth16", "backend"]),
+    ("pipeline", &["c1", "circuit", "witness", "constraints", "srs", "groth16", "backend", "gpu"]),
     ("groth16", &["backend", "srs", "witness", "constraints"]),
     ("srs", &["circuit", "constraints", "backend"]),
     ("witness", &["circuit", "lanes", "pages"]),

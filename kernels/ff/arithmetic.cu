@@ -27,9 +27,6 @@ extern "C" __global__ void fr_to_canonical(const Fr* a, Fr* out, uint32_t count)
 KERNEL(fr_to_canonical)
 extern "C" __global__ void fr_negate(const Fr* a, Fr* out, uint32_t count) { UNARY(Fr, -x) }
 KERNEL(fr_negate)
-// a b + b b, by one reduction.
-extern "C" __global__ void fr_sum_of_products(const Fr* a, const Fr* b, Fr* out, uint32_t count) { BINARY(Fr, Fr::sum_of_products(x, y, y, y)) }
-KERNEL(fr_sum_of_products)
 // a where it is b or zero, else 2 a.
 extern "C" __global__ void fr_compare(const Fr* a, const Fr* b, Fr* out, uint32_t count) { BINARY(Fr, Fr::select(x == y || x.is_zero(), x, x.doubled())) }
 KERNEL(fr_compare)
@@ -46,6 +43,7 @@ extern "C" __global__ void fp_to_canonical(const Fp* a, Fp* out, uint32_t count)
 KERNEL(fp_to_canonical)
 extern "C" __global__ void fp_negate(const Fp* a, Fp* out, uint32_t count) { UNARY(Fp, -x) }
 KERNEL(fp_negate)
+// a b + b b, by one reduction.
 // a b + b b, by one reduction.
 extern "C" __global__ void fp_sum_of_products(const Fp* a, const Fp* b, Fp* out, uint32_t count) { BINARY(Fp, Fp::sum_of_products(x, y, y, y)) }
 KERNEL(fp_sum_of_products)

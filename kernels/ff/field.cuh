@@ -119,10 +119,10 @@ struct alignas(16) Field {
         return joined(even, odd);
     }
 
-    // a * b + c * d by one reduction. Between rows the sum is below 3p. The result, before it is reduced, is below
-    // (2p * p + R * p) / R, which is below 2p as long as 2p is below R = 2^(32 * LIMBS).
+    // a * b + c * d by one reduction, where 3p is below R = 2^(32 * LIMBS): between rows the sum is below 3p, which has to have
+    // room. (Fr has none.) The result, before it is reduced, is below (2p * p + R * p) / R, which is below 2p.
     __device__ __forceinline__ static Field sum_of_products(const Field& a, const Field& b, const Field& c, const Field& d) {
-        static_assert(Constants::modulus(LIMBS - 1) < 0x7fffffff, "2p is below R");
+        static_assert(Constants::modulus(LIMBS - 1) < 0x55555555, "3p is below R");
         uint32_t even[LIMBS], odd[LIMBS];
         first_row(even, odd, a, b.limbs[0]);
         add_to_row(even, odd, c, d.limbs[0]);

@@ -242,7 +242,7 @@ impl fmt::Display for DeviceReport {
             writeln!(f, "CUDA driver: supports CUDA {major}.{minor}")?;
         }
         match image() {
-            Ok(image) => writeln!(f, "CUDA kernels: {image}; none that prove yet, proofs are made on the CPU"),
+            Ok(image) => writeln!(f, "CUDA kernels: {image}"),
             Err(reason) => writeln!(f, "CUDA kernels: not in this build, {reason}; proofs are made on the CPU"),
         }
     }

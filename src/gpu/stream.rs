@@ -161,8 +161,10 @@ impl Stream {
         outcome.map_err(|e| self.after(e))
     }
 
-    /// The operations that have ended since this was asked last, as far as they were waited for.
+    /// The operations since this was asked last, after a wait for them; where that fails, those that ended.
     pub fn take_operations(&self) -> Vec<Operation> {
+        // What fails here has failed before, or fails what comes next.
+        let _ = self.wait();
         self.lock().operations.take()
     }
 

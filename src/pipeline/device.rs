@@ -8,9 +8,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::job::File;
 use crate::backend::cpu::CpuBackend;
+use crate::backend::cuda::CudaBackend;
 use crate::backend::Backend;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
+use crate::gpu::Gpu;
 use crate::groth16::{self, simulate::simulate, simulate::Trapdoor, Blinding, Circuit, Sums, WitnessSums};
 use crate::report::{Operation, Phase};
 use crate::srs::{generate::ToxicWaste, Origin, Srs};
@@ -45,8 +47,10 @@ impl Device {
     ///
     /// # Errors
     /// `Device`: it cannot be opened.
-    pub fn cuda(_index: u32, _threads: usize) -> Result<Self> {
-        fail!(Fault::Device, "there are no CUDA kernels that prove yet; --device cpu proves on the CPU")
+    pub fn cuda(index: u32) -> Result<Self> {
+        let backend = CudaBackend::new(&Gpu::open(index)?)?;
+        // One thread enqueues. What it computes itself is windows' sums.
+        Ok(Self::Backend { backend: Box::new(backend), threads: pool("cuda", 1)? })
     }
 
     /// The name in reports.

@@ -1,6 +1,6 @@
 //! Constraint evaluation: against a plain evaluation of every row, and against the CPU's.
 
-use bellperson::Circuit;
+use bellperson::{Circuit, ConstraintSystem, LinearCombination, SynthesisError};
 use blstrs::Scalar as Fr;
 use cuzk::backend::cuda::evaluate::Evaluator;
 use cuzk::constraints::Constraints;
@@ -77,6 +77,47 @@ fn rows_of_circuits_with_repetition_are_those_of_a_plain_evaluation() {
             rows += check_circuit(&stream, circuit, &format!("blocks {seed}"));
         }
         assert!(rows > 50_000, "{rows}");
+    });
+}
+
+/// Rows of thousands of terms, and others from both ends of many variables, more of them than a chunk or an entry can count.
+struct Far {
+    wide: usize,
+}
+
+impl Circuit<Fr> for Far {
+    fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
+        let value = |i: usize| if i % self.wide == 3 { -Fr::from(i as u64) } else { Fr::from(i as u64 / 3 % 2) };
+        let (mut aux, mut inputs) = (Vec::new(), vec![CS::one()]);
+        for step in [1, 1 << 16, 1, 70_000, 3] {
+            for i in 0..step {
+                aux.push(cs.alloc(|| "aux", || Ok(value(i)))?);
+            }
+            for i in 0..300 {
+                inputs.push(cs.alloc_input(|| "input", || Ok(value(i)))?);
+            }
+            let ends = [aux[0], aux[aux.len() / 2], aux[aux.len() - 1], inputs[1], inputs[inputs.len() - 1]];
+            for coefficient in [1, 127, 300] {
+                let sum = |lc| ends.iter().fold(lc, |lc: LinearCombination<Fr>, x| lc + (Fr::from(coefficient), *x));
+                cs.enforce(|| "ends", sum, |lc| sum(lc) - ends[2], |lc| lc);
+            }
+            let many = || aux.iter().rev().take(3000).enumerate();
+            let rising = |lc| many().fold(lc, |lc: LinearCombination<Fr>, (i, x)| lc + (Fr::from(i as u64), *x));
+            let ones = |lc| many().take(127).fold(lc, |lc: LinearCombination<Fr>, (_, x)| lc - *x);
+            cs.enforce(|| "many", rising, ones, |lc| lc);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn long_rows_and_far_columns_are_those_of_a_plain_evaluation() {
+    let test = "evaluate::long_rows_and_far_columns_are_those_of_a_plain_evaluation";
+    emulated(test, &[("EMULATOR_ORDER", "backward")], || {
+        let stream = stream();
+        for wide in [5, 1000, 1 << 20] {
+            check_circuit(&stream, || Far { wide }, &format!("far, every {wide}th wide"));
+        }
     });
 }
 

@@ -8,11 +8,14 @@ use crate::constraints::{
 use crate::error::{Fault, Result};
 use crate::fail;
 use crate::gpu::{kernels, Buffer, Plain, Shape, Stream};
-use crate::witness::CompactWitness;
+use crate::witness::{CompactWitness, PADDING};
 
 /// Threads of a block: eight warps, each of which takes a tile.
 const THREADS: u32 = 256;
 const WARP: usize = 32;
+
+// That of kernels/evaluate/tables.cuh.
+const _: () = assert!(PADDING == 2);
 
 macro_rules! plain {
     ($($rust:ident)+) => {$(
