@@ -352,15 +352,15 @@ pub struct SynthArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct DevicesArgs {
-    /// One JSON object
-    #[arg(long)]
-    pub json: bool,
-    /// Run every kernel on each CUDA device that can, and compare with the CPU
+    /// Compute with each kernel on every CUDA device that runs them, and compare with the CPU
     #[arg(long)]
     pub self_test: bool,
     /// Test this device alone: `cuda`, the first that can, or `cuda:N`, the one of the driver's number N
     #[arg(long, value_name = "DEVICE", requires = "self_test", value_parser = values::cuda_device)]
     pub device: Option<values::DeviceName>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Which folder of parameters.

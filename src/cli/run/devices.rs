@@ -2,41 +2,12 @@
 
 use serde_json::{json, Value};
 
-use crate::backend::cuda::self_test::self_test as compare;
-use crate::backend::{cpu::CpuBackend, Backend};
+use crate::backend::{cpu::CpuBackend, cuda, Backend};
 use crate::cli::options::Tested;
 use crate::cli::terminal;
 use crate::error::{Fault, OrFault, Result};
 use crate::gpu::{self, Device, DeviceReport, Gpu, Image, Runs};
 use crate::report::self_test::SelfTests;
-
-/// Logarithm of the longest vectors of a self-test: many blocks on a card; on an emulated device as many as reach all kernels.
-const LOG_SIZE: u32 = 16;
-const EMULATED_LOG_SIZE: u32 = 11;
-
-/// Runs every kernel on the devices, against the CPU.
-///
-/// # Errors
-/// `Device`: one of them cannot be had, or anything differs.
-pub fn self_test(which: Tested, json: bool) -> Result<()> {
-    let devices = match which {
-        Tested::All => gpu::all_usable()?,
-        Tested::First => vec![gpu::first_usable()?],
-        Tested::Number(index) => vec![gpu::usable(index)?],
-    };
-    // One driver has devices of one kind.
-    let emulated = devices.iter().any(|device| device.runs == Runs::Emulated);
-    let log_size = if emulated { EMULATED_LOG_SIZE } else { LOG_SIZE };
-    let named = devices.into_iter().map(|device| (device.index, device.name));
-    let tests = SelfTests::of(named, |index| compare(&Gpu::open(index)?, log_size));
-    if json {
-        let text = serde_json::to_string_pretty(&json!({ "self_test": tests.json() }));
-        terminal::print(&(text.or_fault(Fault::Internal, || "self-test".into())? + "\n"))?;
-    } else {
-        terminal::print(&tests.table())?;
-    }
-    tests.verdict()
-}
 
 pub fn run(json: bool) -> Result<()> {
     let cpu = CpuBackend::default().name();
@@ -48,6 +19,35 @@ pub fn run(json: bool) -> Result<()> {
     let object = json!({ "cpu": { "name": cpu, "threads": threads }, "cuda": cuda(&report) });
     let text = serde_json::to_string_pretty(&object).or_fault(Fault::Internal, || "devices".into())?;
     terminal::print(&(text + "\n"))
+}
+
+/// Base-two logarithm of the longest vectors of a self-test: on a card, and on the emulated device, which is slower by thousands.
+const LOG_SIZE: u32 = 16;
+const EMULATED_LOG_SIZE: u32 = 11;
+
+/// Compares the devices with the CPU.
+///
+/// # Errors
+/// `Device`: one of them cannot be had, or anything differs.
+pub fn self_test(which: Tested, json: bool) -> Result<()> {
+    let usable = match which {
+        Tested::All => gpu::all_usable()?,
+        Tested::First => vec![gpu::first_usable()?],
+        Tested::Number(index) => vec![gpu::usable(index)?],
+    };
+    let emulated = usable.iter().any(|usable| usable.runs == Runs::Emulated);
+    let log_size = if emulated { EMULATED_LOG_SIZE } else { LOG_SIZE };
+    let devices = usable.into_iter().map(|usable| (usable.index, usable.name));
+    let tests = SelfTests::of(devices, |index| cuda::self_test::self_test(&Gpu::open(index)?, log_size));
+    let text = match json {
+        false => tests.table(),
+        true => {
+            let object = json!({ "self_test": tests.json() });
+            serde_json::to_string_pretty(&object).or_fault(Fault::Internal, || "self-test".into())? + "\n"
+        }
+    };
+    terminal::print(&text)?;
+    tests.verdict()
 }
 
 /// `driver_version` and `devices`, with null for what the driver does not tell; `unavailable` where there is no device; `kernels`,
