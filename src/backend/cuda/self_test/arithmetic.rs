@@ -30,9 +30,12 @@ pub(super) fn run(checks: &mut Checks) {
 
 /// The kernels of a field.
 struct FieldKernels<F: Plain> {
-    unary: &'static [(&'static str, Unary<F, F>, fn(F) -> F)],
-    binary: &'static [(&'static str, Binary<F, F, F>, fn(F, F) -> F)],
+    unary: &'static [(&'static str, OneToOne<F>, fn(F) -> F)],
+    binary: &'static [(&'static str, TwoToOne<F>, fn(F, F) -> F)],
 }
+
+type OneToOne<F> = Unary<F, F>;
+type TwoToOne<F> = Binary<F, F, F>;
 
 const FR: FieldKernels<Fr> = FieldKernels {
     unary: &[("negation", kernels::fr_negate, |x| -x)],
