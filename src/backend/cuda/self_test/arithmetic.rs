@@ -30,41 +30,45 @@ pub(super) fn run(checks: &mut Checks) {
 
 /// The kernels of a field.
 struct FieldKernels<F: Plain> {
-    unary: &'static [(&'static str, OneToOne<F>, fn(F) -> F)],
-    binary: &'static [(&'static str, TwoToOne<F>, fn(F, F) -> F)],
+    unary: &'static [OneToOne<F>],
+    binary: &'static [TwoToOne<F>],
 }
 
-type OneToOne<F> = Unary<F, F>;
-type TwoToOne<F> = Binary<F, F, F>;
+/// An operation, its kernel, and what the CPU computes.
+struct OneToOne<F: Plain>(&'static str, Unary<F, F>, fn(F) -> F);
+struct TwoToOne<F: Plain>(&'static str, Binary<F, F, F>, fn(F, F) -> F);
 
 const FR: FieldKernels<Fr> = FieldKernels {
-    unary: &[("negation", kernels::fr_negate, |x| -x)],
+    unary: &[OneToOne("negation", kernels::fr_negate, |x| -x)],
     binary: &[
-        ("addition", kernels::fr_add, |x, y| x + y),
-        ("subtraction", kernels::fr_sub, |x, y| x - y),
-        ("multiplication", kernels::fr_mul, |x, y| x * y),
-        ("comparison", kernels::fr_compare, compared),
+        TwoToOne("addition", kernels::fr_add, |x, y| x + y),
+        TwoToOne("subtraction", kernels::fr_sub, |x, y| x - y),
+        TwoToOne("multiplication", kernels::fr_mul, |x, y| x * y),
+        TwoToOne("comparison", kernels::fr_compare, compared),
     ],
 };
 
 const FP: FieldKernels<Fp> = FieldKernels {
-    unary: &[("negation", kernels::fp_negate, |x| -x)],
+    unary: &[OneToOne("negation", kernels::fp_negate, |x| -x)],
     binary: &[
-        ("addition", kernels::fp_add, |x, y| x + y),
-        ("subtraction", kernels::fp_sub, |x, y| x - y),
-        ("multiplication", kernels::fp_mul, |x, y| x * y),
-        ("sum of products", kernels::fp_sum_of_products, |x, y| x * y + y * y),
-        ("comparison", kernels::fp_compare, compared),
+        TwoToOne("addition", kernels::fp_add, |x, y| x + y),
+        TwoToOne("subtraction", kernels::fp_sub, |x, y| x - y),
+        TwoToOne("multiplication", kernels::fp_mul, |x, y| x * y),
+        TwoToOne("sum of products", kernels::fp_sum_of_products, |x, y| x * y + y * y),
+        TwoToOne("comparison", kernels::fp_compare, compared),
     ],
 };
 
 const FP2: FieldKernels<Fp2> = FieldKernels {
-    unary: &[("negation", kernels::fp2_negate, |x| -x), ("square", kernels::fp2_square, |x| x.square())],
+    unary: &[
+        OneToOne("negation", kernels::fp2_negate, |x| -x),
+        OneToOne("square", kernels::fp2_square, |x| x.square()),
+    ],
     binary: &[
-        ("addition", kernels::fp2_add, |x, y| x + y),
-        ("subtraction", kernels::fp2_sub, |x, y| x - y),
-        ("multiplication", kernels::fp2_mul, |x, y| x * y),
-        ("comparison", kernels::fp2_compare, compared),
+        TwoToOne("addition", kernels::fp2_add, |x, y| x + y),
+        TwoToOne("subtraction", kernels::fp2_sub, |x, y| x - y),
+        TwoToOne("multiplication", kernels::fp2_mul, |x, y| x * y),
+        TwoToOne("comparison", kernels::fp2_compare, compared),
     ],
 };
 
@@ -90,11 +94,11 @@ fn elements<F: Field>() -> (Vec<F>, Vec<F>) {
 
 fn field<F: Field + Plain>(checks: &mut Checks, name: &str, of: &FieldKernels<F>) {
     let (x, y) = elements::<F>();
-    for (operation, kernel, expected) in of.unary {
+    for OneToOne(operation, kernel, expected) in of.unary {
         let cpu: Vec<F> = x.iter().map(|x| expected(*x)).collect();
         checks.check(format!("{name}: {operation}"), |cuda| Ok(difference(&mapped(cuda, &x, *kernel)?, &cpu)));
     }
-    for (operation, kernel, expected) in of.binary {
+    for TwoToOne(operation, kernel, expected) in of.binary {
         let cpu: Vec<F> = x.iter().zip(&y).map(|(x, y)| expected(*x, *y)).collect();
         checks.check(format!("{name}: {operation}"), |cuda| Ok(difference(&zipped(cuda, &x, &y, *kernel)?, &cpu)));
     }
