@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # tsan.sh [FOLDER]: runs kernels under ThreadSanitizer, which sees accesses of a block's threads that no barrier orders,
 # whatever order they run in. FOLDER (default target/tmp/emulator-tsan) keeps what is compiled.
-# Every case of tests/emulator/races.cpp has to be silent, but for those named race_*, which have to be reported with a
-# source line of their kernel. Ends with 0, and a line that says so, where the compiler has no ThreadSanitizer.
+# Every case of tests/cuda/races.cpp (the product's kernels) and tests/emulator/races.cpp has to be silent, but for those named
+# race_*, which have to be reported with a source line of their kernel. Ends with 0, and a line that says so, where the compiler has no ThreadSanitizer.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${1:-${CARGO_TARGET_DIR:-$root/target}/tmp/emulator-tsan}
@@ -29,7 +29,9 @@ if ! "$folder/probe" 2>/dev/null; then
 fi
 
 export CXX=$compiler EMULATOR_FLAGS=-DEMULATOR_TSAN EMULATOR_SANITIZER=thread EMULATOR_EXECUTABLE=races
-program=$("$root/kernels/emulator/build.sh" "$folder" "$root"/tests/emulator/{correct,faulty}.cu "$root/tests/emulator/races.cpp")
+# Those whose threads share memory: the others are large, and have nothing to race for within a block.
+kernels=("$root"/kernels/ntt/passes.cu "$root"/kernels/msm/sort.cu "$root"/tests/emulator/{correct,faulty}.cu)
+program=$("$root/kernels/emulator/build.sh" "$folder" "${kernels[@]}" "$root"/tests/{cuda,emulator}/races.cpp)
 cases=$("${run[@]}" "$program")
 [ -n "$cases" ] || { echo "tsan.sh: $program names no cases" >&2; exit 1; }
 wrong=0
