@@ -307,7 +307,7 @@ fn indices_at_2_to_the_27_and_28() {
             stream.upload("blocks", blocks.view_mut(), &numbers.map(|t| (t / 128) as u32)).unwrap();
             stream.upload("threads", threads.view_mut(), &numbers.map(|t| (t % 128) as u32)).unwrap();
             let (shape, count) = (Shape::of(numbers.len(), 128), numbers.len() as u32);
-            kernels::msm_indices(
+            kernels::msm_places(
                 &stream,
                 shape,
                 blocks.view(),

@@ -8,7 +8,7 @@
 // offsets of the first of its `each` entries, of its partial sums in G2, of point t of a file in G2, and of scalar `first + t`
 // among 2^log_size in bit-reversed order; and how many of `total` entries are its.
 extern "C" __global__ void __launch_bounds__(128)
-    msm_indices(const uint32_t* blocks, const uint32_t* threads_in, uint64_t* out, uint32_t count, uint32_t each, uint64_t total,
+    msm_places(const uint32_t* blocks, const uint32_t* threads_in, uint64_t* out, uint32_t count, uint32_t each, uint64_t total,
                 uint64_t first, uint32_t log_size) {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
@@ -23,4 +23,4 @@ extern "C" __global__ void __launch_bounds__(128)
     out[6 * i + 4] = offset(static_cast<const Fr*>(nullptr) + scalars.place(uint32_t(t)));
     out[6 * i + 5] = accumulate::length_of(entry, each, total);
 }
-KERNEL(msm_indices, 128)
+KERNEL(msm_places, 128)
