@@ -11,28 +11,28 @@ use properties::*;
 
 #[test]
 fn cpu_sums() {
-    sums_equal_reference(&CpuBackend::default());
-    sums_equal_reference(&PortableCpu::default());
+    sums_equal_reference(&CpuBackend::default(), &LENGTHS);
+    sums_equal_reference(&PortableCpu::default(), &LENGTHS);
 }
 
 #[test]
 fn sums_at_once() {
-    sums_at_once_are_the_sums(&Reference);
-    sums_at_once_are_the_sums(&CpuBackend::default());
-    sums_at_once_are_the_sums(&PortableCpu::default());
+    sums_at_once_are_the_sums(&Reference, &AT_ONCE);
+    sums_at_once_are_the_sums(&CpuBackend::default(), &AT_ONCE);
+    sums_at_once_are_the_sums(&PortableCpu::default(), &AT_ONCE);
 }
 
 #[test]
 fn sums_of_variables() {
-    sums_of_variables_are_right(&Reference);
-    sums_of_variables_are_right(&CpuBackend::default());
-    sums_of_variables_are_right(&PortableCpu::default());
+    sums_of_variables_are_right(&Reference, &LENGTHS);
+    sums_of_variables_are_right(&CpuBackend::default(), &LENGTHS);
+    sums_of_variables_are_right(&PortableCpu::default(), &LENGTHS);
 }
 
 #[test]
 fn cpu_quotients() {
-    quotients_equal_reference(&CpuBackend::default());
-    quotients_equal_reference(&PortableCpu::default());
+    quotients_equal_reference(&CpuBackend::default(), &ROWS);
+    quotients_equal_reference(&PortableCpu::default(), &ROWS);
 }
 
 #[test]

@@ -48,6 +48,17 @@ fn the_table_of_resources_is_what_the_compiler_says() {
     println!("\nresources: compared for {}; nvcc took {} s", compared.join(" "), compiled.seconds);
 }
 
+/// What the emulated device is tested with is CUDA: it shows a device's ways, not its own.
+#[test]
+fn the_emulated_devices_test_kernels_compile_as_cuda() {
+    let Some(compiled) = Compiled::of_this_build() else {
+        println!("\nthe emulated device's test kernels: not compiled: this build has no kernels");
+        return;
+    };
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/emulator/correct.cu");
+    compiled.compile(source.as_ref(), compiled.architectures().last().expect("an architecture"));
+}
+
 /// The minimum depends on no compiler: it is compared in every build. And it is one: no machine code has less, but that which calls
 /// functions, where a call counts as one instruction.
 #[test]

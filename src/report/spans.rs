@@ -150,6 +150,8 @@ struct State {
     jobs: Vec<(usize, Job)>,
     files: Vec<FileRecord>,
     elsewhere: usize,
+    /// See [`Snapshot::failed_partitions`].
+    failed_partitions: BTreeSet<(usize, usize)>,
 }
 
 /// How much of a recorder's history was seen: see [`Recorder::news`].
@@ -182,6 +184,8 @@ pub struct Snapshot {
     pub files: Vec<FileRecord>,
     /// Files that turned out to be another shard's.
     pub elsewhere: usize,
+    /// Partitions, by file and number, that a device had and did not finish, and none has since.
+    pub failed_partitions: BTreeSet<(usize, usize)>,
 }
 
 impl DeviceSpan {
@@ -226,11 +230,11 @@ impl Snapshot {
 
     /// Partitions that a device has finished, each counted once however often it was tried.
     pub fn device_partitions(&self) -> BTreeSet<(usize, usize)> {
-        let finished = |span: &Span| match span.activity {
+        let had = |span: &Span| match span.activity {
             Activity::Work { job, partition: Some(k) } if span.lane.stage == Stage::Device => Some((job, k)),
             _ => None,
         };
-        self.spans.iter().filter_map(finished).collect()
+        self.spans.iter().filter_map(had).filter(|partition| !self.failed_partitions.contains(partition)).collect()
     }
 }
 
@@ -269,6 +273,15 @@ impl Recorder {
         };
         let spans = streams.iter().enumerate().flat_map(|(k, of)| of.iter().map(move |operation| span(k, operation)));
         self.state().device_spans.extend(spans);
+    }
+
+    /// A device has let go of a partition, and has finished it or not.
+    pub fn partition(&self, job: usize, partition: usize, finished: bool) {
+        let failed = &mut self.state().failed_partitions;
+        match finished {
+            true => failed.remove(&(job, partition)),
+            false => failed.insert((job, partition)),
+        };
     }
 
     /// Begins an activity, which lasts until the guard is dropped.
@@ -328,6 +341,7 @@ impl Recorder {
             jobs: state.jobs.iter().skip(seen.jobs).cloned().collect(),
             files: state.files.iter().skip(seen.files).cloned().collect(),
             elsewhere: state.elsewhere,
+            failed_partitions: state.failed_partitions.clone(),
         };
         *seen = Seen {
             spans: state.spans.len(),
@@ -433,6 +447,10 @@ mod tests {
         recorder.announce(4, "a.json", None);
         let snapshot = recorder.snapshot();
         assert_eq!(snapshot.device_partitions(), BTreeSet::from([(4, 0)]));
+        recorder.partition(4, 0, false);
+        assert!(recorder.snapshot().device_partitions().is_empty(), "one that fails is not finished");
+        recorder.partition(4, 0, true);
+        assert_eq!(recorder.snapshot().device_partitions().len(), 1, "but when it is tried again");
         assert_eq!((snapshot.spans.len(), snapshot.all_spans().count()), (4, 5));
         assert_eq!((snapshot.names().get(4), snapshot.names().get(0)), ("a.json".into(), "file 1".into()));
     }

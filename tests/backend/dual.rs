@@ -9,7 +9,9 @@ use cuzk::error::{Fault, Result};
 use ff::Field;
 use group::Group;
 
-use crate::properties::{quotients_equal_reference, sums_at_once_are_the_sums, sums_of_variables_are_right};
+use crate::properties::{
+    quotients_equal_reference, sums_at_once_are_the_sums, sums_of_variables_are_right, AT_ONCE, LENGTHS, ROWS,
+};
 
 /// Is wrong by one in each result: in the last coefficient, and by one generator.
 #[derive(Default)]
@@ -40,9 +42,9 @@ impl Backend for Wrong {
 #[test]
 fn what_agrees_is_answered() {
     let dual = Dual::new(CpuBackend::default(), PortableCpu::default());
-    quotients_equal_reference(&dual);
-    sums_at_once_are_the_sums(&dual);
-    sums_of_variables_are_right(&dual);
+    quotients_equal_reference(&dual, &ROWS);
+    sums_at_once_are_the_sums(&dual, &AT_ONCE);
+    sums_of_variables_are_right(&dual, &LENGTHS);
     assert!(dual.name().contains(" compared with cpu (") && dual.name().ends_with("portable)"), "{}", dual.name());
     assert!(dual.host_bytes(1000, 1) > CpuBackend::default().host_bytes(1000, 1));
 }

@@ -12,7 +12,12 @@ use group::Group;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
-const LENGTHS: [usize; 16] = [0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 300, 1025];
+/// What a fast backend is asked for.
+pub const LENGTHS: [usize; 16] = [0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 300, 1025];
+/// The same of rows: sizes at which the domain doubles, and others.
+pub const ROWS: [usize; 21] = [0, 1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 257];
+/// The same of sums at once.
+pub const AT_ONCE: [usize; 5] = [0, 1, 7, 65, 300];
 
 /// Scalars by name, for each way in which a sum can be special.
 fn scalar_patterns(n: usize) -> Vec<(&'static str, Vec<Fr>)> {
@@ -44,8 +49,9 @@ fn base_patterns(n: usize) -> Vec<(&'static str, Vec<Fr>)> {
     ]
 }
 
-pub fn sums_equal_reference(backend: &dyn Backend) {
-    for n in LENGTHS {
+/// Every pattern of scalars with every pattern of bases, at each length.
+pub fn sums_equal_reference(backend: &dyn Backend, lengths: &[usize]) {
+    for &n in lengths {
         for (bases_name, multiples) in base_patterns(n) {
             let g1: Vec<u8> = multiples
                 .iter()
@@ -88,8 +94,8 @@ pub fn sums_equal_reference(backend: &dyn Backend) {
 }
 
 /// Sums at once: none, one, and as many as are made together; of all kinds of scalars, in either order.
-pub fn sums_at_once_are_the_sums(backend: &dyn Backend) {
-    for n in [0, 1, 7, 65, 300] {
+pub fn sums_at_once_are_the_sums(backend: &dyn Backend, lengths: &[usize]) {
+    for &n in lengths {
         let multiples: Vec<Fr> = (0..n).map(|i| Fr::from(i as u64 % 40 + 1)).collect();
         let g1 = multiples.iter().map(|m| G1Affine::from(G1Projective::generator() * m).to_uncompressed());
         let g2 = multiples.iter().map(|m| G2Affine::from(G2Projective::generator() * m).to_uncompressed());
@@ -115,8 +121,8 @@ pub fn sums_at_once_are_the_sums(backend: &dyn Backend) {
 
 /// A witness's variables, a few elements that happen to be bits among them, as scalars: all of them, or those selected; behind
 /// scalars that are elements.
-pub fn sums_of_variables_are_right(backend: &dyn Backend) {
-    for count in LENGTHS {
+pub fn sums_of_variables_are_right(backend: &dyn Backend, lengths: &[usize]) {
+    for &count in lengths {
         let bit = |i: usize, step: usize| u64::from(i.is_multiple_of(step));
         let words = |f: &dyn Fn(usize) -> u64| -> Vec<u64> {
             let mut words = vec![0; count.div_ceil(64)];
@@ -178,8 +184,8 @@ fn products(a: &[Fr], b: &[Fr]) -> Vec<Fr> {
     a.iter().zip(b).map(|(a, b)| *a * b).collect()
 }
 
-pub fn quotients_equal_reference(backend: &dyn Backend) {
-    for rows in [0usize, 1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 257] {
+pub fn quotients_equal_reference(backend: &dyn Backend, lengths: &[usize]) {
+    for &rows in lengths {
         // The reference takes time as the square of the rows: it sees all patterns of few, and of many the first.
         for (name, a, b) in row_patterns(rows).into_iter().take(if rows <= 65 { usize::MAX } else { 1 }) {
             let expected = Reference.quotient(&a, &b).unwrap();

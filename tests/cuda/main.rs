@@ -8,7 +8,11 @@ mod running;
 #[path = "../circuits/mod.rs"]
 mod circuits;
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod bases;
+mod commands;
 mod curves;
 mod evaluate;
 mod fields;
@@ -16,6 +20,7 @@ mod host;
 mod msm;
 mod ntt;
 mod points;
+mod properties;
 mod prove;
 mod quotient;
 mod self_test;

@@ -9,7 +9,7 @@ use cuzk::circuit::CircuitIdentity;
 use cuzk::constraints::Constraints;
 use cuzk::error::Fault;
 use cuzk::gpu::Gpu;
-use cuzk::groth16::{check_proofs, prove, Blinding, Circuit};
+use cuzk::groth16::{check_proofs, prove, sum_of_quotient, sums_of_witnesses, Blinding, Circuit, Sums};
 use cuzk::report::Timings;
 use cuzk::srs::{self, generate::generate, generate::Request, Lookup, Srs};
 use cuzk::witness::{synthesize, CompactWitness};
@@ -76,6 +76,29 @@ fn a_proof_on_the_device_is_the_cpus_byte_for_byte() {
             }
             check_proofs(case.srs.vk(), &[expected], &[case.inputs]).unwrap();
         }
+    });
+}
+
+/// As a batch does it: the sums over the witnesses together, more of them than the device takes at once, then each one's quotient. The
+/// witnesses but the first are of circuits of the same lengths: they satisfy nothing, and their sums are sums all the same.
+#[test]
+fn partitions_that_wait_are_proved_together() {
+    emulated("prove::partitions_that_wait_are_proved_together", &[("EMULATOR_STREAMS", "lazy")], || {
+        let case = Case::new(100, 2);
+        let others =
+            (7..11).map(|seed| synthesize(RandomCircuit { rows: 100, inputs: 2, seed }).unwrap().witness().unwrap());
+        let others: Vec<CompactWitness> = others.collect();
+        let timings = Timings::default();
+        let sums = |backend: &dyn Backend| -> Vec<Sums> {
+            let witnesses: Vec<_> = [&case.witness].into_iter().chain(&others).map(|one| (one, &timings)).collect();
+            assert!(witnesses.len() > backend.together() || backend.name().starts_with("cpu"));
+            let together = sums_of_witnesses(backend, &case.srs, &case.circuit, &witnesses).unwrap();
+            let of_quotient = |witness| sum_of_quotient(backend, &case.srs, &case.circuit, witness, &timings).unwrap();
+            together.into_iter().zip(witnesses).map(|(sums, (witness, _))| sums.with(of_quotient(witness))).collect()
+        };
+        let (device, cpu) = (sums(&cuda(0)), sums(&CpuBackend::default()));
+        assert_eq!(device, cpu);
+        assert!((1..cpu.len()).all(|k| cpu[k].l != cpu[0].l && cpu[k].h != cpu[0].h), "the witnesses differ");
     });
 }
 

@@ -65,6 +65,15 @@ impl Compiled {
         architectures(&ptxas(self.log))
     }
 
+    /// Compiles a source that is none of the build's, for one architecture.
+    pub fn compile(&self, source: &Path, architecture: &str) {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let mut nvcc = Command::new(&self.path);
+        nvcc.args(["-std=c++17", "-cubin", "-arch", architecture, "-o"]).arg(folder.path().join("cubin")).arg(source);
+        let output = nvcc.output().expect("nvcc runs");
+        assert!(output.status.success(), "{}: {}", source.display(), String::from_utf8_lossy(&output.stderr));
+    }
+
     pub fn table(&self) -> Table {
         let mut rows = ptxas(self.log);
         assert!(!rows.is_empty(), "ptxas -v named no kernel: {}", self.log);

@@ -48,6 +48,7 @@ impl Run<'_> {
                         Ok(Some(Proved { result, inputs }))
                     })
                 };
+                self.recorder.partition(file.job.index, partition, proved.is_ok());
                 self.take_operations(lane, device, &[&file]);
                 self.report(&report, &file, partition, proved);
             }
