@@ -1,5 +1,6 @@
 // a = A z and b = B z of a compact witness, from the constraints' flat tables.
 
+#include "../threads.cuh"
 #include "rows.cuh"
 
 // One warp takes one tile in its place, and each lane two of its 64 rows, of A and then of B. A lane looks for its row's group
@@ -12,12 +13,12 @@ extern "C" __global__ void __launch_bounds__(256, 3)
                    const GroupTerm* group_terms, const FieldEntry* entries, const uint32_t* field_row_starts,
                    const FieldTerm* field_terms, const Fr* coefficients, const Fr* integers, const uint64_t* bits,
                    const uint64_t* mask, const uint32_t* ranks, const Fr* elements, const Fr* inputs, Fr* a, Fr* b) {
-    const uint64_t thread = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const uint64_t warp = threads::current() / 32;
     const uint32_t lane = threadIdx.x % 32;
-    if (thread / 32 >= count) return;
+    if (warp >= count) return;
     const evaluate::Tables tables{groups, group_terms, entries, field_row_starts, field_terms, coefficients, integers};
     const evaluate::Witness witness{bits, mask, ranks, elements, inputs};
-    const Placement placed = placements[thread / 32];
+    const Placement placed = placements[warp];
     const Tile tile = tiles[placed.tile];
 #pragma unroll 1
     for (int matrix = 0; matrix < 2; matrix++) {

@@ -31,6 +31,11 @@ struct Sum {
     }
 };
 
+// The aux variable that a term names in a group's `place`-th row, where `aux` of them come before the tile.
+DEVICE uint32_t column_of(const GroupTerm& term, uint32_t aux, uint32_t place) {
+    return (term.absolute ? 0 : aux) + uint32_t(term.offset) + place * term.stride;
+}
+
 // Row `row` of a tile, in the group that it belongs to. Bits add up to a byte; elements are rare.
 DEVICE Fr group_row(const Tables& tables, const Witness& witness, const Group& group, uint32_t row, uint32_t aux) {
     const uint32_t place = uint32_t(__popcll(group.rows & ((uint64_t(1) << row) - 1)));
@@ -38,7 +43,7 @@ DEVICE Fr group_row(const Tables& tables, const Witness& witness, const Group& g
     int sum = group.constant;
     for (uint32_t t = 0; t < group.terms; t++) {
         const GroupTerm term = tables.group_terms[group.term + t];
-        const uint32_t column = (term.absolute ? 0 : aux) + uint32_t(term.offset) + place * term.stride;
+        const uint32_t column = column_of(term, aux, place);
         if (!witness.is_element(column)) {
             sum += witness.is_one(column) ? term.coefficient : 0;
             continue;

@@ -45,24 +45,30 @@ struct Witness {
     const uint32_t* ranks;
     const Fr *elements, *inputs;
 
+    // Of an array that has an item for each word of variables: the one of variable `column`.
+    template <typename T>
+    __device__ __forceinline__ static const T* item(const T* words, uint32_t column) {
+        return words + (PADDING + column / 64);
+    }
+
     __device__ __forceinline__ static bool bit(const uint64_t* words, uint32_t column) {
-        return words[PADDING + column / 64] >> (column % 64) & 1;
+        return *item(words, column) >> (column % 64) & 1;
     }
     __device__ __forceinline__ bool is_one(uint32_t column) const { return bit(bits, column); }
     __device__ __forceinline__ bool is_element(uint32_t column) const { return bit(mask, column); }
 
     // Of the 64 variables from `column` on, which is one of them: their bits in `words`; past the last variable zeros.
     __device__ __forceinline__ static uint64_t window(const uint64_t* words, uint32_t column) {
-        const uint32_t word = PADDING + column / 64, shift = column % 64;
+        const uint64_t* const word = item(words, column);
+        const uint32_t shift = column % 64;
         // In two steps: a shift by 64 is none.
-        return words[word] >> shift | words[word + 1] << 1 << (63 - shift);
+        return word[0] >> shift | word[1] << 1 << (63 - shift);
     }
 
     // The value of a variable that is an element.
     __device__ __forceinline__ Fr element(uint32_t column) const {
-        const uint32_t word = PADDING + column / 64;
-        const uint64_t below = mask[word] & ((uint64_t(1) << (column % 64)) - 1);
-        return elements[ranks[word] + uint32_t(__popcll(below))];
+        const uint64_t below = *item(mask, column) & ((uint64_t(1) << (column % 64)) - 1);
+        return elements[*item(ranks, column) + uint32_t(__popcll(below))];
     }
 };
 

@@ -1,8 +1,8 @@
 // Sums of the digits of each bucket, and the sums of each window's buckets with their weights.
 
+#include "../threads.cuh"
 #include "accumulate.cuh"
 #include "reduce.cuh"
-#include "threads.cuh"
 
 // Adds the bases of sorted entries, whose number is *total, to their buckets (accumulate.cuh), by `threads` threads that take
 // `each` entries each, all of them together at least *total. Thread t leaves sums[2 t], sums[2 t + 1] of the buckets which[2 t],

@@ -1,8 +1,8 @@
 // The index arithmetic of the sums' kernels on its own, for tests at sizes that are not allocated.
 
+#include "../threads.cuh"
 #include "accumulate.cuh"
 #include "bases.cuh"
-#include "threads.cuh"
 
 // For each of `count` pairs of a block of 128 threads and a thread in it, six numbers to `out`: the thread's number t; the byte
 // offsets of the first of its `each` entries, of its partial sums in G2, of point t of a file in G2, and of scalar `first + t`

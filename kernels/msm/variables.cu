@@ -1,6 +1,6 @@
 // Variables of a compact witness: sums of the bases whose variable is one, and which of them are elements.
 
-#include "threads.cuh"
+#include "../threads.cuh"
 #include "variables.cuh"
 
 // places[k], bases[k] = where the k-th of the variables that are elements and scalars stands among the elements, and which base it

@@ -5,8 +5,8 @@ use blstrs::Scalar as Fr;
 use cuzk::backend::cuda::evaluate::Evaluator;
 use cuzk::constraints::Constraints;
 use cuzk::error::Fault;
-use cuzk::gpu::{Gpu, Stream};
-use cuzk::witness::CompactWitness;
+use cuzk::gpu::{kernels, Gpu, Shape, Stream};
+use cuzk::witness::{CompactWitness, PADDING};
 use ff::Field;
 
 use super::circuits::{blocks::BlockCircuit, rows::Rows, RandomCircuit};
@@ -140,5 +140,43 @@ fn witnesses_of_other_circuits_and_small_domains_are_refused() {
         assert!(refused(vec![Fr::from(2); inputs], aux, 4).contains("not 1"));
         assert!(refused(vec![Fr::ONE; inputs], aux, 3).contains("12 rows in a domain of 8"));
         assert!(refused(vec![Fr::ONE; inputs], aux, 64).contains("domain"));
+    });
+}
+
+/// Byte offsets beyond 2^32 of rows, and of the words of variables, at the production's sizes and twice those.
+#[test]
+fn indices_at_2_to_the_27_and_28() {
+    emulated("evaluate::indices_at_2_to_the_27_and_28", &[], || {
+        let stream = stream();
+        for size in [1u64 << 27, 1 << 28] {
+            let (offset, stride) = (1 << 20, 2);
+            // Tiles have a warp each: there are at most as many as rows, and mostly a 64th of that.
+            let warps = [0, 1, 7, 8, size / 64, size / 32 - 1, size - 1];
+            let places = [0, 1, 63, size / 2 - 1, size / 2, size - 64, size - 1];
+            let upload = |values: Vec<u32>| {
+                let mut buffer = stream.buffer("numbers", values.len()).unwrap();
+                stream.upload("numbers", buffer.view_mut(), &values).unwrap();
+                buffer
+            };
+            let words = |values: &mut dyn Iterator<Item = u64>| upload(values.map(|value| value as u32).collect());
+            let blocks = words(&mut warps.iter().map(|warp| warp / 8));
+            let threads = words(&mut warps.iter().map(|warp| warp % 8 * 32 + warp % 32));
+            let rows = words(&mut places.iter().copied());
+            let aux = words(&mut places.iter().rev().copied());
+            let mut out = stream.buffer("indices", 5 * places.len()).unwrap();
+            let shape = Shape::of(places.len(), 256);
+            let views = [blocks.view(), threads.view(), rows.view(), aux.view()];
+            let [blocks, threads, rows, aux] = views;
+            let count = places.len() as u32;
+            kernels::evaluate_places(&stream, shape, blocks, threads, rows, aux, out.view_mut(), count, offset, stride)
+                .unwrap();
+            let mut indices = vec![0u64; 5 * places.len()];
+            stream.download("indices", out.view(), &mut indices).unwrap();
+            for (i, got) in indices.chunks(5).enumerate() {
+                let column = places[places.len() - 1 - i] + u64::from(offset) + 63 * u64::from(stride);
+                let word = PADDING as u64 + column / 64;
+                assert_eq!(got, [warps[i], 32 * places[i], column, 8 * word, 4 * word], "number {i}, {size} rows");
+            }
+        }
     });
 }

@@ -1,7 +1,7 @@
 // Numbers of threads among all of a launch.
 #pragma once
 
-#include "../emulator/kernel.cuh"
+#include "emulator/kernel.cuh"
 
 namespace threads {
 
