@@ -52,7 +52,7 @@ root=$work/unpacked/nvidia/cu13
 rm -rf "$root/.metadata"
 # Python's zipfile drops the permissions.
 chmod +x "$root"/bin/* "$root"/nvvm/bin/*
-works "$root" || "$root/bin/nvcc" --version || die "the unpacked nvcc does not start here"
+works "$root" || die "the unpacked nvcc or ptxas does not start here: run $root/bin/nvcc --version and $root/bin/ptxas --version"
 
 cp "$pins" "$root/.cuzk-toolkit"
 rm -rf "$dir"

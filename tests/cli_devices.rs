@@ -123,7 +123,7 @@ fn kernels_that_do_not_run_on_the_device_are_an_error() {
             let old = (major * 1000 - 1000).to_string();
             all(&[("FAKE_CUDA", &old)], &[&format!("need CUDA {major}.0 or later"), "update the driver"]);
             all(&[("FAKE_MAJOR", "6"), ("FAKE_COUNT", "1")], &["capability is 6.0", "cuzk needs 7.5 or later"]);
-            all(&[], &["CUDA_ERROR_NOT_SUPPORTED (801)"]);
+            all(&[], &["CUDA_ERROR_NOT_SUPPORTED (801)", "name another device, or prove with --device cpu"]);
         }
     }
 }
@@ -131,8 +131,9 @@ fn kernels_that_do_not_run_on_the_device_are_an_error() {
 #[test]
 fn an_emulated_device_is_taken_by_name_only() {
     let (place, library) = with_fake(&["-DEMULATED"]);
-    refused("cuda", &place, &library, &[], &["CUDA_ERROR_NOT_SUPPORTED (801)"]);
-    refused("cuda:1", &place, &library, &[], &["CUDA_ERROR_NOT_SUPPORTED (801)"]);
+    for device in ["cuda", "cuda:1"] {
+        refused(device, &place, &library, &[], &["CUDA_ERROR_NOT_SUPPORTED (801)", "prove with --device cpu"]);
+    }
     let run = with_driver(&place, "prove Cargo.toml --params .", &library, &[]);
     let said = "not CUDA: CUDA 0 (Fake H200): an emulated device, taken only where --device names CUDA; CUDA 1 ";
     run.fails(3, said);

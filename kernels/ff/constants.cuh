@@ -9,7 +9,6 @@ struct FrConstants {
     static constexpr int LIMBS = 8;
     // -1/p modulo 2^32.
     static constexpr uint32_t NEGATIVE_INVERSE = 0xffffffff;
-    static constexpr int TWO_ADICITY = 32;
 
     // The modulus p, an integer.
     __device__ __forceinline__ static constexpr uint32_t modulus(int limb) {
@@ -34,42 +33,6 @@ struct FrConstants {
         constexpr uint32_t limbs[LIMBS] = {
             0xf3f29c6d, 0xc999e990, 0x87925c23, 0x2b6cedcb,
             0x7254398f, 0x05d31496, 0x9f59ff11, 0x0748d9d9,
-        };
-        return limbs[limb];
-    }
-
-    // A root of unity of order 2^TWO_ADICITY, in Montgomery form.
-    __device__ __forceinline__ static constexpr uint32_t root_of_unity(int limb) {
-        constexpr uint32_t limbs[LIMBS] = {
-            0x5f0e466a, 0xb9b58d8c, 0x1819d7ec, 0x5b1b4c80,
-            0x52a31e64, 0x0af53ae3, 0x19e9b27b, 0x5bf3adda,
-        };
-        return limbs[limb];
-    }
-
-    // Its inverse, in Montgomery form.
-    __device__ __forceinline__ static constexpr uint32_t root_of_unity_inverse(int limb) {
-        constexpr uint32_t limbs[LIMBS] = {
-            0xdcf3219a, 0x4256481a, 0x96b6cad3, 0x45f37b7f,
-            0x5f7a3b27, 0xf9c3f1d7, 0x658afd43, 0x2d2fc049,
-        };
-        return limbs[limb];
-    }
-
-    // A generator of the multiplicative group, in Montgomery form.
-    __device__ __forceinline__ static constexpr uint32_t generator(int limb) {
-        constexpr uint32_t limbs[LIMBS] = {
-            0xfffffff1, 0x0000000e, 0x00189c0f, 0x17e363d3,
-            0x6f8457b0, 0xff9c5787, 0x8fc5a8c4, 0x35133220,
-        };
-        return limbs[limb];
-    }
-
-    // 1/2, in Montgomery form.
-    __device__ __forceinline__ static constexpr uint32_t half(int limb) {
-        constexpr uint32_t limbs[LIMBS] = {
-            0xffffffff, 0x00000000, 0x0001a401, 0xac425bfd,
-            0xf65e27fa, 0xccc627f7, 0xd66282b7, 0x0c1258ac,
         };
         return limbs[limb];
     }

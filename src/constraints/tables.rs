@@ -307,5 +307,5 @@ impl Tables {
 
 // The sizes that devices and the file rely on.
 const _: () = assert!(size_of::<Instance>() == 16 && size_of::<Child>() == 16 && size_of::<Tile>() == 32);
-const _: () = assert!(size_of::<Group>() == 16 && size_of::<GroupTerm>() == 8);
+const _: () = assert!(size_of::<Placement>() == 16 && size_of::<Group>() == 16 && size_of::<GroupTerm>() == 8);
 const _: () = assert!(size_of::<FieldEntry>() == 8 && size_of::<FieldTerm>() == 8);

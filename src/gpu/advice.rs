@@ -48,6 +48,45 @@ fn known(status: Status) -> Option<&'static str> {
     })
 }
 
+/// What is behind the failure of a device to be opened, though the driver counts it, and what to do: the end of a line.
+pub(super) fn opening(status: Status) -> &'static str {
+    let is = |results: &[CUresult]| results.iter().any(|result| status == Status::answer(*result));
+    match () {
+        () if status.is_unavailable() => {
+            "another process has it for itself (compute mode \"exclusive\"): see `nvidia-smi`; end that process, name another device, \
+             or let several in (`nvidia-smi -c 0`, as root)"
+        }
+        () if status.is_out_of_memory() => {
+            "its memory is used up: end what uses it (`nvidia-smi` lists it), or name another device"
+        }
+        () if is(&[CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND]) => {
+            "the driver's PTX compiler, libnvidia-ptxjitcompiler.so, is missing: install the whole driver, or build with \
+             CUZK_CUDA_ARCH naming this card's compute capability"
+        }
+        () if is(&[CUresult::CUDA_ERROR_JIT_COMPILATION_DISABLED]) => {
+            "the kernels' PTX may not be compiled: unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or build with CUZK_CUDA_ARCH \
+             naming this card's compute capability"
+        }
+        () if is(&[
+            CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU,
+            CUresult::CUDA_ERROR_INVALID_IMAGE,
+            CUresult::CUDA_ERROR_INVALID_PTX,
+            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+        ]) =>
+        {
+            "the driver does not take this build's kernels for it: update the driver, or build with CUZK_CUDA_ARCH naming this card's \
+             compute capability"
+        }
+        () if is(&[CUresult::CUDA_ERROR_NOT_FOUND]) => {
+            "the kernels in this binary are not those of its program: build it anew (`cargo clean` first)"
+        }
+        () if is(&[CUresult::CUDA_ERROR_ECC_UNCORRECTABLE]) => {
+            "its memory has errors: `nvidia-smi -q` tells of them; restart the machine, or name another device"
+        }
+        () => "see what `nvidia-smi` and `dmesg` say of it; name another device, or prove with --device cpu",
+    }
+}
+
 /// Failures that may come from anywhere: the device files are looked at.
 fn searched(dev: &Path, visible: Option<&str>) -> String {
     if let Some(reason) = closed(dev) {
@@ -118,6 +157,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::gpu::status::from_driver;
 
     #[test]
     fn failures_of_one_cause_say_what_to_do_and_others_are_searched() {
@@ -136,6 +176,26 @@ mod tests {
             [CUresult::CUDA_ERROR_NO_DEVICE, CUresult::CUDA_ERROR_OPERATING_SYSTEM, CUresult::CUDA_ERROR_UNKNOWN]
         {
             assert_eq!(known(Status::answer(result)), None);
+        }
+    }
+
+    #[test]
+    fn a_device_that_does_not_open_says_what_to_do() {
+        let expected = [
+            (46, "another process has it"),
+            (2, "its memory is used up"),
+            (209, "update the driver"),
+            (218, "update the driver"),
+            (221, "libnvidia-ptxjitcompiler.so"),
+            (222, "CUZK_CUDA_ARCH"),
+            (223, "CUDA_DISABLE_PTX_JIT"),
+            (214, "memory has errors"),
+            (801, "--device cpu"),
+            (4711, "--device cpu"),
+        ];
+        for (code, text) in expected {
+            let status = Status::check(from_driver(code)).unwrap_err();
+            assert!(opening(status).contains(text), "{code}: {}", opening(status));
         }
     }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cust::context::{Context, CurrentContext};
-use cust::device::{Device, DeviceAttribute};
+use cust::device::Device;
 use cust::error::{CudaError, CudaResult};
 use cust::module::Module;
-use cust::sys::{self, CUfunction, CUfunction_attribute};
+use cust::sys::{self, CUfunction};
 
+use super::advice::opening;
 use super::driver::is_emulated;
 use super::image::image;
 use super::kernels::NAMES;
@@ -26,14 +27,10 @@ static PLACEHOLDER: Placeholder = Placeholder([0x50, 0xed, 0x55, 0xba, 1, 0, 16,
 /// How long a wait for the device takes at most, if nobody says: no piece of work that is waited for is near it.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Dynamic shared memory that a kernel may have without asking for more.
-const SHARED_UNASKED: u32 = 48 << 10;
-
 /// A device that kernels run on. Kept until its last stream and buffer are gone.
 pub struct Gpu {
     index: u32,
     name: String,
-    multiprocessors: u32,
     patience: Duration,
     /// In the order of [`NAMES`]; the module's.
     functions: Vec<Function>,
@@ -51,12 +48,11 @@ unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
-/// How a kernel is launched: blocks of so many threads each, and bytes of dynamic shared memory for each block.
+/// How a kernel is launched: blocks of so many threads each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub blocks: u32,
     pub threads: u32,
-    pub shared: u32,
 }
 
 impl Shape {
@@ -67,12 +63,7 @@ impl Shape {
     pub fn of(count: usize, threads: u32) -> Self {
         let blocks = count.div_ceil(threads as usize);
         assert!(blocks < 1 << 31, "{count} threads in blocks of {threads}");
-        Self { blocks: blocks as u32, threads, shared: 0 }
-    }
-
-    /// The same with dynamic shared memory.
-    pub fn with_shared(self, bytes: u32) -> Self {
-        Self { shared: bytes, ..self }
+        Self { blocks: blocks as u32, threads }
     }
 }
 
@@ -119,7 +110,10 @@ impl Gpu {
     /// As [`Gpu::open`].
     pub fn open_with(index: u32, patience: Duration) -> Result<Arc<Self>> {
         let failed = |what: &'static str| {
-            move |e: CudaError| Error::new(Fault::Device, format!("CUDA {index}: {what}: {}", Status::of(e)))
+            move |e: CudaError| {
+                let status = Status::of(e);
+                Error::new(Fault::Device, format!("CUDA {index}: {what}: {status}")).advice(opening(status))
+            }
         };
         let fatbin = match (is_emulated(), image()) {
             (true, _) => &PLACEHOLDER.0[..],
@@ -138,10 +132,8 @@ impl Gpu {
             Err(e) => Err(failed("the module of kernels lacks one")(e).context(format!("kernel {name}"))),
         };
         let functions = NAMES.iter().map(function).collect::<Result<_>>()?;
-        let multiprocessors = device.get_attribute(DeviceAttribute::MultiprocessorCount);
-        let multiprocessors = multiprocessors.map_err(failed("number of multiprocessors"))?.unsigned_abs().max(1);
         let name = super::devices::name_of(index).unwrap_or_else(|_| "unnamed".into());
-        Ok(Arc::new(Self { index, name, multiprocessors, patience, functions, _module: module, context }))
+        Ok(Arc::new(Self { index, name, patience, functions, _module: module, context }))
     }
 
     /// A stream of its own: work in it runs in the order in which it is enqueued.
@@ -160,11 +152,6 @@ impl Gpu {
     /// As the driver names the device.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// Number of multiprocessors.
-    pub fn multiprocessors(&self) -> u32 {
-        self.multiprocessors
     }
 
     pub(super) fn patience(&self) -> Duration {
@@ -204,7 +191,12 @@ impl Gpu {
             Ok((free, total)) => format!("{} of {} are free", bytes(free), bytes(total)),
             Err(e) => format!("what is free is unknown ({e})"),
         };
-        self.failed(&format!("no memory for {what}, {}; {free}", bytes(size as u64)), status)
+        let what = format!(
+            "no memory for {what}, {}; {free}: end what else uses the card (`nvidia-smi` lists it), take a larger one, or prove \
+             with --device cpu",
+            bytes(size as u64)
+        );
+        self.failed(&what, status)
     }
 
     /// Enqueues kernel `number` of [`NAMES`] in a stream of this device, whose context is current.
@@ -216,24 +208,19 @@ impl Gpu {
         arguments: &[Argument],
     ) -> Result<()> {
         let Function(function) = self.functions[number];
-        let Shape { blocks, threads, shared } = shape;
+        let Shape { blocks, threads } = shape;
         let check = |result| {
             Status::check(result).map_err(|status| {
                 let launch = format!("launch of {} ({blocks} blocks of {threads} threads)", NAMES[number]);
                 self.failed(&launch, status)
             })
         };
-        if shared > SHARED_UNASKED {
-            let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            // SAFETY: the function is of a module that `self` keeps loaded.
-            check(unsafe { sys::cuFuncSetAttribute(function, attribute, shared as i32) })?;
-        }
         let mut places: Vec<*mut c_void> = arguments.iter().map(|a| a.0.as_ptr().cast_mut().cast()).collect();
         let (stream, none) = (stream.as_inner(), std::ptr::null_mut());
         // SAFETY: function and stream are of this device's context, which is current. The launchers, made from the kernel's own
         // signature, pass one argument for each parameter, each at most 8 bytes long; the driver copies them before it returns.
         check(unsafe {
-            sys::cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, shared, stream, places.as_mut_ptr(), none)
+            sys::cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, stream, places.as_mut_ptr(), none)
         })
     }
 }

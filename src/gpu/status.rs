@@ -53,17 +53,46 @@ impl Status {
         self.code == CUresult::CUDA_ERROR_OUT_OF_MEMORY as c_int
     }
 
+    /// Does another process have the device, or may none have it?
+    pub(super) fn is_unavailable(self) -> bool {
+        self.code == DEVICE_UNAVAILABLE
+    }
+
     /// The driver's number for it.
     pub fn code(self) -> i32 {
         self.code
     }
 }
 
+/// Codes that are newer than cust's bindings (cuda.h of CUDA 13.0).
+const UNNAMED: [(c_int, &str); 14] = [
+    (36, "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER"),
+    (DEVICE_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE"),
+    (225, "CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC"),
+    (226, "CUDA_ERROR_CONTAINED"),
+    (402, "CUDA_ERROR_LOSSY_QUERY"),
+    (721, "CUDA_ERROR_TENSOR_MEMORY_LEAK"),
+    (810, "CUDA_ERROR_MPS_CLIENT_TERMINATED"),
+    (811, "CUDA_ERROR_CDP_NOT_SUPPORTED"),
+    (812, "CUDA_ERROR_CDP_VERSION_MISMATCH"),
+    (912, "CUDA_ERROR_INVALID_CLUSTER_SIZE"),
+    (913, "CUDA_ERROR_FUNCTION_NOT_LOADED"),
+    (914, "CUDA_ERROR_INVALID_RESOURCE_TYPE"),
+    (915, "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION"),
+    (916, "CUDA_ERROR_KEY_ROTATION"),
+];
+
+/// Another process has the device for itself, or its compute mode lets none have it.
+const DEVICE_UNAVAILABLE: c_int = 46;
+
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match named(self.code) {
             Some(result) => write!(f, "{} ({})", name(result).to_string_lossy(), self.code),
-            None => write!(f, "code {} (newer than this build's list of codes)", self.code),
+            None => match UNNAMED.iter().find(|(code, _)| *code == self.code) {
+                Some((code, name)) => write!(f, "{name} ({code})"),
+                None => write!(f, "code {} (newer than this build's list of codes)", self.code),
+            },
         }
     }
 }
@@ -214,6 +243,7 @@ mod tests {
     #[test]
     fn a_status_prints_its_name_and_its_number() {
         assert_eq!(Status { code: 801 }.to_string(), "CUDA_ERROR_NOT_SUPPORTED (801)");
+        assert_eq!(Status { code: 46 }.to_string(), "CUDA_ERROR_DEVICE_UNAVAILABLE (46)");
         assert_eq!(Status { code: 4711 }.to_string(), "code 4711 (newer than this build's list of codes)");
     }
 }

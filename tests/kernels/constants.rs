@@ -2,22 +2,10 @@
 
 use blstrs::{Fp, Scalar};
 use ec_gpu::GpuField;
-use ff::{Field, PrimeField};
 
 /// The whole file.
 pub fn header() -> String {
-    let r = Scalar::from_repr(bytes(&Scalar::one())).expect("R modulo p is below p");
-    // The form in memory, with nothing taken from it: x * R, and of that the integer.
-    let montgomery = |x: Scalar| words(&(x * r).to_repr());
-    let fr = [
-        ("root_of_unity", "A root of unity of order 2^TWO_ADICITY", montgomery(Scalar::ROOT_OF_UNITY)),
-        ("root_of_unity_inverse", "Its inverse", montgomery(Scalar::ROOT_OF_UNITY_INV)),
-        ("generator", "A generator of the multiplicative group", montgomery(Scalar::MULTIPLICATIVE_GENERATOR)),
-        ("half", "1/2", montgomery(Scalar::from(2).invert().expect("2 has an inverse"))),
-    ];
-    let two_adicity = format!("    static constexpr int TWO_ADICITY = {};\n", Scalar::S);
-    let fr = field::<Scalar>("Fr", "The scalar field", &two_adicity, &fr);
-    let fp = field::<Fp>("Fp", "The base field", "", &[]);
+    let [fr, fp] = [field::<Scalar>("Fr", "The scalar field"), field::<Fp>("Fp", "The base field")];
     format!(
         "// Constants of BLS12-381's fields on 32-bit limbs, least first. Written from blstrs through ec_gpu::GpuField, and
 // compared with it, by tests/kernels.rs: do not edit (kernels/README.md says how to renew it).
@@ -33,22 +21,22 @@ pub fn header() -> String {
 /// A constant's name, what it is, and its limbs.
 type Constant = (&'static str, &'static str, Vec<u32>);
 
-fn field<F: GpuField>(name: &str, what: &str, numbers: &str, more: &[Constant]) -> String {
-    let common = [
+fn field<F: GpuField>(name: &str, what: &str) -> String {
+    let constants = [
         ("modulus", "The modulus p, an integer", F::modulus()),
         ("one", "R = 2^(32 * LIMBS) modulo p: 1 in Montgomery form", F::one()),
         ("r2", "R^2 modulo p", F::r2()),
     ];
     let limbs = F::modulus().len();
     let inverse = negative_inverse(F::modulus()[0]);
-    let functions: String = common.iter().chain(more).map(function).collect();
+    let functions: String = constants.iter().map(function).collect();
     format!(
         "// {what}.
 struct {name}Constants {{
     static constexpr int LIMBS = {limbs};
     // -1/p modulo 2^32.
     static constexpr uint32_t NEGATIVE_INVERSE = {inverse:#010x};
-{numbers}{functions}}};
+{functions}}};
 "
     )
 }
@@ -61,10 +49,9 @@ fn function((name, what, limbs): &Constant) -> String {
             format!("            {},\n", row.iter().map(|w| format!("{w:#010x}")).collect::<Vec<_>>().join(", "))
         })
         .collect();
-    let montgomery = if ["modulus", "one", "r2"].contains(name) { "" } else { ", in Montgomery form" };
     format!(
         "
-    // {what}{montgomery}.
+    // {what}.
     __device__ __forceinline__ static constexpr uint32_t {name}(int limb) {{
         constexpr uint32_t limbs[LIMBS] = {{
 {}        }};
@@ -80,13 +67,4 @@ fn negative_inverse(p: u32) -> u32 {
     let inverse = (0..4).fold(p, |x, _| x.wrapping_mul(2u32.wrapping_sub(p.wrapping_mul(x))));
     assert_eq!(inverse.wrapping_mul(p), 1);
     inverse.wrapping_neg()
-}
-
-fn words(bytes: &[u8; 32]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
-}
-
-fn bytes(words: &[u32]) -> [u8; 32] {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    bytes.try_into().expect("eight words")
 }

@@ -141,16 +141,6 @@ impl Transforms {
         1 << self.log_size
     }
 
-    /// Base-two logarithm of the size.
-    pub fn log_size(&self) -> u32 {
-        self.log_size
-    }
-
-    /// Bytes of the tables on the device.
-    pub fn bytes(&self) -> usize {
-        self.tables.len() * size_of::<Fr>()
-    }
-
     /// Values on the domain in natural order to coefficients in bit-reversed order.
     ///
     /// # Errors
@@ -189,7 +179,7 @@ impl Transforms {
 
     fn shape(&self, pass: Pass) -> Shape {
         let tile = 1 << pass.log_tile();
-        Shape { blocks: (self.size() / tile) as u32, threads: (tile as u32 / 4).clamp(32, MAX_THREADS), shared: 0 }
+        Shape { blocks: (self.size() / tile) as u32, threads: (tile as u32 / 4).clamp(32, MAX_THREADS) }
     }
 
     fn table(&self, range: &Range<usize>) -> View<'_, Fr> {

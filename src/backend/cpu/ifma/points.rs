@@ -193,6 +193,7 @@ impl<C: Curve<Field: Coefficients<D>>, const D: usize> SumGroup for LaneGroup<C,
     type Point = Point<D>;
     type Projective = C::Projective;
     type Accumulators = LaneAccumulators<C::Field, D>;
+    const BUCKET: usize = 3;
 
     fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut [Point<D>]) {
         points.par_chunks_mut(TASK).zip(indices.par_chunks(TASK)).for_each(|(points, indices)| {

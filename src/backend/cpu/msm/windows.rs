@@ -37,10 +37,11 @@ impl Windows {
         Self { bits, count: below as usize + 1, offset }
     }
 
-    /// The windows with the least work for `n` scalars that come in `chunks`: each window adds every point once; in every chunk
-    /// each of its buckets costs about an addition beside, and in the end they are summed with two.
-    pub fn for_length(n: usize, chunks: usize) -> Self {
-        let work = |w: &Self| w.count * (n + (chunks + 2) * w.buckets());
+    /// The windows with the least work for `n` scalars: each window adds every point once, and each of its buckets costs as much as
+    /// `bucket` additions beside. By counting that is one, in however many chunks the points come: two to sum the buckets, and the
+    /// first point of each is taken and not added.
+    pub fn for_length(n: usize, bucket: usize) -> Self {
+        let work = |w: &Self| w.count * (n + bucket * w.buckets());
         (2..=20).map(Self::new).min_by_key(work).unwrap_or_else(|| Self::new(2))
     }
 

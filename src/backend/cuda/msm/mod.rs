@@ -101,7 +101,7 @@ pub fn sum_of_device<C: Curve, const SIZE: usize>(
     let chunk = checked(chunk).min(count);
     let windows = Windows::for_length(count, count.div_ceil(chunk));
     let mut buckets = Buckets::<C>::new(stream, windows)?;
-    let mut room = Room::new(stream, [windows], chunk, 0)?;
+    let mut room = Room::new(stream, &[(windows, chunk)], 0)?;
     let mut chunks = Chunks::<C>::new(stream, chunk)?;
     for first in (0..count).step_by(chunk) {
         let bases = bases.slice(first..count.min(first + chunk));
@@ -136,8 +136,8 @@ fn sums_together<C: Curve, const SIZE: usize>(
     for (scalars, windows) in lists.iter().zip(&windows) {
         of_lists.push((Pieces::new(scalars), Buckets::<C>::new(stream, *windows)?));
     }
-    let most = lists.iter().map(|scalars| count_elements(scalars)).max().unwrap_or(0).min(chunk);
-    let mut room = Room::new(stream, windows, most, words_at_a_time(chunk))?;
+    let sizes = lists.iter().zip(&windows).map(|(scalars, windows)| (*windows, count_elements(scalars).min(chunk)));
+    let mut room = Room::new(stream, &sizes.collect::<Vec<_>>(), words_at_a_time(chunk))?;
     let mut chunks = Chunks::<C>::new(stream, chunk)?;
     for first in (0..count).step_by(chunk) {
         let bases = bases.slice(first..count.min(first + chunk));
@@ -174,19 +174,15 @@ struct Room<'a, C: Curve> {
 }
 
 impl<'a, C: Curve> Room<'a, C> {
-    /// For pieces of at most `most` elements, or of `words` words.
-    fn new(
-        stream: &'a Stream,
-        windows: impl IntoIterator<Item = Windows> + Clone,
-        most: usize,
-        words: usize,
-    ) -> Result<Self> {
-        let buckets = windows.clone().into_iter().map(|w| w.buckets()).max().unwrap_or(0);
-        let digits = windows.into_iter().map(|w| w.count as usize).max().unwrap_or(0);
+    /// For pieces of elements in these windows, so many of them at a time, or of `words` words.
+    fn new(stream: &'a Stream, sizes: &[(Windows, usize)], words: usize) -> Result<Self> {
+        let largest = |of: fn(&(Windows, usize)) -> usize| sizes.iter().map(of).max().unwrap_or(0);
+        let (buckets, most) = (largest(|(windows, _)| windows.buckets()), largest(|(_, elements)| *elements));
+        let digits = largest(|(windows, elements)| windows.count as usize * elements);
         Ok(Self {
             stream,
-            sorter: Sorter::new(stream, buckets, digits, most)?,
-            scratch: Scratch::new(stream, most * digits, words)?,
+            sorter: Sorter::new(stream, buckets, digits)?,
+            scratch: Scratch::new(stream, digits, words)?,
             elements: stream.buffer("scalars", 0)?,
             words: stream.buffer("variables", words)?,
             places: stream.buffer("places of scalars", most)?,

@@ -34,17 +34,17 @@ pub struct Sorter<'a> {
 }
 
 impl<'a> Sorter<'a> {
-    /// For sums of at most `most` scalars at a time, in at most `buckets` buckets and as many as `digits` digits of each.
+    /// For sums in at most `buckets` buckets, of scalars that have at most `digits` digits together.
     ///
     /// # Errors
     /// The device's: no memory.
-    pub fn new(stream: &'a Stream, buckets: usize, digits: usize, most: usize) -> Result<Self> {
+    pub fn new(stream: &'a Stream, buckets: usize, digits: usize) -> Result<Self> {
         Ok(Self {
             stream,
             sizes: stream.buffer("sizes of buckets", buckets)?,
             starts: stream.buffer("beginnings of buckets", buckets + 1)?,
             tiles: stream.buffer("sums of sizes of buckets", buckets.div_ceil(TILE) + 1)?,
-            entries: stream.buffer("digits by bucket", most * digits)?,
+            entries: stream.buffer("digits by bucket", digits)?,
         })
     }
 
