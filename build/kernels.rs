@@ -11,8 +11,6 @@ use crate::signatures::{self, Signature};
 
 /// A folder of kernels/ that is no kernel's: it stands in for the device.
 const NOT_COMPILED: &str = "emulator";
-/// What every kernel includes of it.
-const LANGUAGE: &str = "kernel.cuh";
 
 /// Variables that nvcc itself reads.
 const NVCC_READS: &[&str] = &["NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"];
@@ -58,17 +56,8 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>, String> {
     sources(folder).map_err(|e| format!("cannot list {}: {e}", folder.display()))
 }
 
-/// What is compiled, headers and all: nvcc takes half a minute, and must not for a change of the emulated device or of a text. New files
-/// are seen by their folders' times.
 fn rerun_if_changed(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let header = path.extension().is_some_and(|extension| extension == "cuh");
-        if header || path.is_dir() && path != folder.join(NOT_COMPILED) {
-            println!("cargo:rerun-if-changed={}", path.display());
-        }
-    }
-    println!("cargo:rerun-if-changed={}", folder.join(NOT_COMPILED).join(LANGUAGE).display());
+    println!("cargo:rerun-if-changed={}", folder.display());
     let variables = [nvcc::VARIABLE, nvcc::TOOLKIT, "PATH", architectures::VARIABLE];
     for variable in variables.iter().chain(NVCC_READS) {
         println!("cargo:rerun-if-env-changed={variable}");

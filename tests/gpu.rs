@@ -148,10 +148,10 @@ fn strange_answers_are_reported_and_do_not_stop_the_rest() {
     let lines = said(&library, &[("FAKE_COUNT_CODE", "999")]);
     assert!(lines[1].contains(": cuDeviceGetCount answered CUDA_ERROR_UNKNOWN (999): "), "{lines:?}");
 
-    let lines = said(&library, &[("FAKE_NAME", "912"), ("FAKE_RETAIN", "2"), ("FAKE_COUNT", "3")]);
+    let lines = said(&library, &[("FAKE_NAME", "4711"), ("FAKE_RETAIN", "2"), ("FAKE_COUNT", "3")]);
     let [first, third] = [&lines[1], &lines[3]];
     assert!(
-        first.starts_with("CUDA 0: name unknown [code 912 (newer than this build's list of codes)], GPU-46"),
+        first.starts_with("CUDA 0: name unknown [code 4711 (newer than this build's list of codes)], GPU-46"),
         "{first}"
     );
     let end = format!(", 141 GiB memory, free memory unknown [CUDA_ERROR_OUT_OF_MEMORY (2)]{}", runs((9, 0)));
