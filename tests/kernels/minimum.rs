@@ -145,6 +145,11 @@ fn elementwise(reads: &[u64], writes: u64, work: Work) -> Minimum {
 pub fn minimum(kernel: &str) -> Option<Minimum> {
     let (fr, fp) = (Montgomery::of::<Scalar>(), Montgomery::of::<Fp>());
     let (name, operation) = kernel.split_once('_')?;
+    match (name, operation) {
+        ("g1", "convert") => return Some(converted(&fp, 2)),
+        ("g2", "convert") => return Some(converted(&fp, 4)),
+        _ => {}
+    }
     match name {
         "fr" => of_prime_field(&fr, operation),
         "fp" => of_prime_field(&fp, operation),
@@ -153,6 +158,12 @@ pub fn minimum(kernel: &str) -> Option<Minimum> {
         "g2" => of_points(&quadratic(&fp), operation),
         _ => None,
     }
+}
+
+/// A point of so many coordinates, and of those of the base field: each word's bytes turned round, then multiplied by a constant.
+fn converted(prime: &Montgomery, coordinates: u64) -> Minimum {
+    let words = coordinates * prime.limbs;
+    elementwise(&[words], words, prime.sum_of_products(1) * coordinates + others(words))
 }
 
 fn of_prime_field(prime: &Montgomery, operation: &str) -> Option<Minimum> {
