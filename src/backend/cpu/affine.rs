@@ -62,13 +62,22 @@ impl<F: BaseField> BatchAdder<F> {
     /// # Panics
     /// When the lengths differ.
     pub fn add(&mut self, left: &mut [Affine<F>], right: &[Affine<F>]) {
+        self.add_and(left, right, |_| ());
+    }
+
+    /// The same; for each i, in no order, `meanwhile` is called between multiplications: to ask for memory.
+    ///
+    /// # Panics
+    /// When the lengths differ.
+    pub fn add_and(&mut self, left: &mut [Affine<F>], right: &[Affine<F>], meanwhile: impl Fn(usize)) {
         assert_eq!(left.len(), right.len(), "batch addition of unequal lengths");
         self.reserve(left.len());
         for (p, q) in left.iter().zip(right) {
             self.plan(p, q);
         }
         self.invert();
-        for (p, q) in left.iter_mut().zip(right).rev() {
+        for (i, (p, q)) in left.iter_mut().zip(right).enumerate().rev() {
+            meanwhile(i);
             self.finish(p, q);
         }
     }
