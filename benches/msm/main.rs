@@ -1,6 +1,6 @@
 //! Sums over G1 and G2 bases, ours and the peers', in turn in one run, and beside what the processor's multiplications alone would take.
 //!
-//! `cargo bench --bench msm [-- --runs N] [--sizes 10,14,18,20] [--group g1] [--only cuzk]`: three rounds by default. Bases and scalars are in
+//! `cargo bench --bench msm [-- --runs N] [--sizes 10,12,14,16,18,20,22] [--group g1] [--only cuzk]`: three rounds by default. Bases and scalars are in
 //! memory, in the form that each prover has them in: ours decodes the parameter file's bytes. Everybody has all cores.
 //!
 //! Fails where 2^20 full scalars in G1 or 2^18 in G2 miss the required ratio to blst's Pippenger.
@@ -30,7 +30,7 @@ struct Required {
 
 fn main() -> ExitCode {
     let runs = common::flag("--runs").map_or(3, |n| n.parse().expect("--runs takes a number"));
-    let sizes = common::flag("--sizes").unwrap_or_else(|| "10,14,18,20".into());
+    let sizes = common::flag("--sizes").unwrap_or_else(|| "10,12,14,16,18,20,22".into());
     let sizes: Vec<u32> = sizes.split(',').map(|n| n.parse().expect("--sizes takes logarithms")).collect();
     let group = common::flag("--group");
     let wanted = |name: &str| group.as_deref().is_none_or(|group| group == name);

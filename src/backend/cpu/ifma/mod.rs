@@ -11,6 +11,7 @@ mod rows;
 mod shared;
 mod transform;
 
+pub use crate::lanes::fr::time_of_products as time_of_scalar_products;
 pub use crate::lanes::is_available;
 use crate::lanes::{fr, limbs};
 pub use accumulators::LaneAccumulators;
