@@ -9,13 +9,14 @@ pub mod field;
 pub mod ifma;
 pub mod msm;
 pub mod ntt;
+pub mod prepare;
 mod quotient;
 
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 
 use std::sync::Arc;
 
-use super::bases::{G1Bases, G2Bases, G1_BYTES, G2_BYTES};
+use super::bases::{Form, G1Bases, G2Bases, G1_BYTES, G2_BYTES};
 use super::memory::{Lent, Memory};
 use super::scalars::Scalars;
 use super::{check_lengths, Backend};
@@ -77,6 +78,10 @@ impl Backend for CpuBackend {
         }
         Ok(sums::<Portable<G2>, G2_BYTES>(bases, lists, &self.memory))
     }
+
+    fn form(&self) -> Option<Form> {
+        Some(prepare::form())
+    }
 }
 
 impl Backend for PortableCpu {
@@ -104,5 +109,9 @@ impl Backend for PortableCpu {
     fn sums_g2(&self, bases: G2Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G2Projective>> {
         lists.iter().try_for_each(|scalars| check_lengths(bases.len(), scalars))?;
         Ok(sums::<Portable<G2>, G2_BYTES>(bases, lists, &self.memory))
+    }
+
+    fn form(&self) -> Option<Form> {
+        Some(Form::Scalar)
     }
 }
