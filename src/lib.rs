@@ -11,7 +11,7 @@
 //!
 //! `bench` measures synthesis alone, several ways side by side.
 //!
-//! `lanes` is the arithmetic that `backend` and `witness` share where the processor has AVX-512 IFMA.
+//! `lanes` is the arithmetic that `backend` and `witness` share where the processor has AVX-512 IFMA; `processor` tells whether it has.
 //!
 //! Imports go down only: `cli -> batch -> pipeline -> {c1, circuit, witness, constraints, srs, groth16, backend}`;
 //! `tests/layering.rs` holds the modules to that.
@@ -31,6 +31,7 @@ pub mod groth16;
 mod lanes;
 mod pages;
 pub mod pipeline;
+pub mod processor;
 pub mod report;
 pub mod srs;
 pub mod witness;

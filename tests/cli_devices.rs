@@ -7,6 +7,7 @@ mod fake;
 use std::path::Path;
 
 use common::{dev_params, finish, repository, Finished, Place};
+use cuzk::processor;
 use serde_json::Value;
 
 const NO_DRIVER: &str = "/nonexistent/libcuda.so.1";
@@ -43,6 +44,52 @@ fn without_a_driver_the_cpu_is_listed_and_the_reason_given() {
     let text = finished.ok();
     assert!(text.starts_with("cpu ("), "{text}");
     assert!(text.contains(&format!("CUDA: no driver library: tried {NO_DRIVER}")), "{text}");
+}
+
+/// Without a driver, and with this value of CUZK_CPU.
+fn with_cpu(place: &Place, line: &str, value: &str) -> Finished {
+    with_driver(place, line, Path::new(NO_DRIVER), &[("CUZK_CPU", value)])
+}
+
+#[test]
+fn the_cpu_says_which_arithmetic_it_takes_and_why() {
+    let place = Place::new();
+    let said = |value: &str, arithmetic: &str, path: &str| {
+        let text = with_cpu(&place, "devices", value);
+        let blst = if processor::blst_has_adx() { "blst with ADX" } else { "blst without ADX" };
+        assert!(
+            text.ok().lines().next().unwrap().ends_with(&format!(" threads, {arithmetic}), {blst}")),
+            "{}",
+            text.text()
+        );
+        let object: Value = serde_json::from_str(with_cpu(&place, "devices --json", value).ok()).unwrap();
+        let cpu = &object["cpu"];
+        assert_eq!((cpu["path"].as_str(), cpu["arithmetic"].as_str()), (Some(path), Some(arithmetic)), "{value}");
+        assert_eq!(cpu["blst_adx"], processor::blst_has_adx());
+        // Where a run names its device.
+        let run = with_cpu(&place, "prove none.json --dev-params", value);
+        run.fails(3, &format!(" threads, {arithmetic}), not CUDA: "));
+    };
+    said("scalar", "portable: CUZK_CPU=scalar", "scalar");
+    if processor::has_ifma() {
+        ["", "auto", "ifma"].into_iter().for_each(|value| said(value, "AVX-512 IFMA", "ifma"));
+    } else {
+        ["", "auto"].into_iter().for_each(|value| said(value, "portable: this CPU has no AVX-512 IFMA", "scalar"));
+        with_cpu(&place, "devices", "ifma").fails(2, "CUZK_CPU=ifma: this CPU lacks ");
+    }
+}
+
+#[test]
+fn other_values_of_cuzk_cpu_are_errors_that_name_those_there_are() {
+    let place = Place::new();
+    for value in ["avx2", "IFMA", "0", "scalar "] {
+        let run = with_cpu(&place, "devices", value);
+        run.fails(
+            2,
+            &format!("error: CUZK_CPU={value}: expected scalar (portable arithmetic), ifma (AVX-512 IFMA), or auto"),
+        );
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::fail;
 use crate::report::{Operation, Phase, Timings};
 use crate::witness::CompactWitness;
 
-use bases::{G1Bases, G2Bases};
+use bases::{Form, G1Bases, G2Bases};
 use memory::Lent;
 use scalars::Scalars;
 
@@ -102,6 +102,11 @@ pub trait Backend: Send + Sync {
     /// operations in theirs. None here: the host's time is in the phases.
     fn take_operations(&self) -> Vec<Vec<Operation>> {
         Vec::new()
+    }
+
+    /// The form in which it reads bases where they are prepared; none where it takes them as the parameter file has them.
+    fn form(&self) -> Option<Form> {
+        None
     }
 
     /// Most lists that [`Backend::sums_g1`] and [`Backend::sums_g2`] gain from taking together.

@@ -436,11 +436,12 @@ pub enum DataArg {
 }
 
 /// The variables that something reads, with what for; those of Slurm and Kubernetes are told with `--shard`.
-pub const ENVIRONMENT: [(&str, &str); 6] = [
+pub const ENVIRONMENT: [(&str, &str); 7] = [
     ("FIL_PROOFS_PARAMETER_CACHE", "folder of official parameters, where --params is not given"),
     ("XDG_DATA_HOME", "development parameters are kept under it [~/.local/share]"),
     ("CUZK_CACHE", "circuits' constraints are kept in it, where --cache is not given"),
     ("XDG_CACHE_HOME", "or under it, with digests of parameter files [~/.cache]"),
+    ("CUZK_CPU", "scalar: portable arithmetic; ifma: AVX-512 IFMA, or an error; auto: what the CPU has [auto]"),
     ("CUZK_LIBCUDA", "path of the CUDA driver library to use"),
     ("NO_COLOR", "no colour"),
 ];

@@ -7,7 +7,7 @@ use super::Terminal;
 use crate::batch::ShardEnvironment;
 
 /// Variables of the `CUZK_` family that something reads, here or in `gpu`.
-const KNOWN: [&str; 2] = ["CUZK_CACHE", "CUZK_LIBCUDA"];
+const KNOWN: [&str; 3] = ["CUZK_CACHE", "CUZK_CPU", "CUZK_LIBCUDA"];
 
 /// Variables that build.rs reads: who builds with them has them set when running too.
 const BUILDING: [&str; 2] = ["CUZK_NVCC", "CUZK_CUDA_ARCH"];
@@ -23,6 +23,8 @@ pub struct Environment {
     pub cache_home: Option<PathBuf>,
     /// CUZK_CACHE
     pub cache: Option<PathBuf>,
+    /// CUZK_CPU
+    pub cpu: Option<String>,
     /// NO_COLOR
     pub no_color: bool,
     /// TERM is `dumb`: a terminal that knows no escape codes.
@@ -48,6 +50,7 @@ impl Environment {
                 Some("XDG_DATA_HOME") => data = Some(PathBuf::from(value)),
                 Some("XDG_CACHE_HOME") => cache = Some(PathBuf::from(value)),
                 Some("CUZK_CACHE") => read.cache = Some(value.into()),
+                Some("CUZK_CPU") => read.cpu = Some(value.to_string_lossy().into_owned()),
                 Some("HOME") => home = Some(PathBuf::from(value)),
                 Some("NO_COLOR") => read.no_color = true,
                 Some("TERM") => read.dumb = value == "dumb",

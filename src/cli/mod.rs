@@ -23,6 +23,7 @@ pub use terminal::Terminal;
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::files;
 use crate::pipeline::stop::Stop;
+use crate::processor;
 use options::Task;
 
 /// What the first Ctrl-C asks of a batch.
@@ -60,6 +61,7 @@ fn start_threads(wanted: Option<u16>) -> Result<usize> {
 
 /// Does what the options say. Results go to standard output, everything else through `terminal`.
 pub fn run(options: Options, terminal: &Terminal) -> Result<()> {
+    processor::choose(options.arithmetic)?;
     if options.task.answers_on_stdout() {
         stdout::check()?;
     }

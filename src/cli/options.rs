@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap_complete::Shell;
 
 use super::args::{self, Args, Command, DataArg, FolderArgs, ParamsCommand, SectorArgs};
-use super::values::DeviceName;
+use super::values::{self, DeviceName};
 use super::Environment;
 use crate::batch::{Settings, Shard};
 use crate::bench::{Plan, NAMES};
@@ -17,6 +17,7 @@ use crate::fail;
 use crate::files::is_descriptor;
 use crate::pipeline::parameters::Source;
 use crate::pipeline::proof_file::ProofFormat;
+use crate::processor::Wanted;
 use crate::srs::generate::refuse_official;
 use crate::srs::Lookup;
 
@@ -27,6 +28,7 @@ const OFFICIAL_FOLDER: &str = "/var/tmp/filecoin-proof-parameters";
 #[derive(Debug)]
 pub struct Options {
     pub threads: Option<u16>,
+    pub arithmetic: Wanted,
     pub task: Task,
 }
 
@@ -236,8 +238,13 @@ impl Options {
             Command::Completions { shell } => Task::Completions(shell),
             Command::Man { command } => Task::Man(command),
         };
-        Ok(Self { threads: args.threads, task })
+        Ok(Self { threads: args.threads, arithmetic: arithmetic(environment)?, task })
     }
+}
+
+fn arithmetic(environment: &Environment) -> Result<Wanted> {
+    let Some(text) = &environment.cpu else { return Ok(Wanted::Auto) };
+    values::arithmetic(text).map_err(|expected| Error::new(Fault::Usage, format!("CUZK_CPU={text}: {expected}")))
 }
 
 fn tested(device: Option<DeviceName>) -> Tested {

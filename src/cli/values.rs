@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use crate::circuit::proof_type::{parse_proof, proof_name, NON_INTERACTIVE, SUPPORTED};
 use crate::circuit::SealProof;
 use crate::error::Fault;
+use crate::processor::Wanted;
 
 /// Parses the name of a registered seal proof; clap suggests the nearest one.
 pub fn seal_proof() -> impl TypedValueParser<Value = SealProof> {
@@ -133,6 +134,16 @@ pub fn cuda_device(text: &str) -> Result<DeviceName, String> {
         .ok()
         .filter(|name| matches!(name, DeviceName::Cuda(_)))
         .ok_or_else(|| "expected cuda or cuda:N, as in cuda:0; `cuzk devices` lists them".into())
+}
+
+/// `auto`, `scalar` or `ifma`: the values of CUZK_CPU.
+pub fn arithmetic(text: &str) -> Result<Wanted, String> {
+    match text {
+        "auto" => Ok(Wanted::Auto),
+        "scalar" => Ok(Wanted::Scalar),
+        "ifma" => Ok(Wanted::Ifma),
+        _ => Err("expected scalar (portable arithmetic), ifma (AVX-512 IFMA), or auto, the default".into()),
+    }
 }
 
 #[cfg(test)]

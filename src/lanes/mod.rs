@@ -4,7 +4,5 @@
 pub mod fr;
 pub mod limbs;
 
-/// Whether this processor has what the code here needs. The answer is remembered by the standard library.
-pub fn is_available() -> bool {
-    std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512ifma")
-}
+/// Whether this processor has what the code here needs, and that may be used.
+pub use crate::processor::has_ifma as is_available;

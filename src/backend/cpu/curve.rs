@@ -21,6 +21,11 @@ pub trait Curve: Copy + Send + Sync + 'static {
     /// # Panics
     /// When `bytes` is not of `BYTES` bytes.
     fn decode(bytes: &[u8]) -> Affine<Self::Field>;
+    /// A point that is prepared as [`Form::Scalar`](crate::backend::bases::Form).
+    ///
+    /// # Panics
+    /// When `bytes` is not of `BYTES` bytes.
+    fn load(bytes: &[u8]) -> Affine<Self::Field>;
     /// Writes the parameter file's encoding of `p` into `out`.
     ///
     /// # Panics
@@ -41,10 +46,16 @@ pub struct G1;
 pub struct G2;
 
 /// Bytes of one Fp element in the parameter file.
-const FP_BYTES: usize = 48;
+pub(super) const FP_BYTES: usize = 48;
+
+/// Element `i` of a run of elements in blst's words, little-endian.
+fn fp_from_words(bytes: &[u8], i: usize) -> blst_fp {
+    let words = bytes[i * FP_BYTES..][..FP_BYTES].as_chunks().0;
+    blst_fp { l: std::array::from_fn(|word| u64::from_le_bytes(words[word])) }
+}
 
 /// Element `i` of a run of big-endian Fp elements.
-fn fp_from_be(bytes: &[u8], i: usize) -> blst_fp {
+pub(super) fn fp_from_be(bytes: &[u8], i: usize) -> blst_fp {
     let bytes: &[u8] = &bytes[i * FP_BYTES..][..FP_BYTES];
     let mut out = blst_fp::default();
     // SAFETY: blst reads exactly 48 bytes, which the slice has, and writes one blst_fp.
@@ -76,6 +87,11 @@ impl Curve for G1 {
         Affine { x: fp_from_be(bytes, 0), y: fp_from_be(bytes, 1) }
     }
 
+    fn load(bytes: &[u8]) -> Affine<blst_fp> {
+        assert_eq!(bytes.len(), G1_BYTES, "one prepared G1 point");
+        Affine { x: fp_from_words(bytes, 0), y: fp_from_words(bytes, 1) }
+    }
+
     fn encode(p: &Affine<blst_fp>, out: &mut [u8]) {
         out.copy_from_slice(&g1_affine(p).to_uncompressed());
     }
@@ -99,6 +115,12 @@ impl Curve for G2 {
     fn decode(bytes: &[u8]) -> Affine<blst_fp2> {
         assert_eq!(bytes.len(), G2_BYTES, "one uncompressed G2 point");
         let fp2 = |c1: usize| blst_fp2 { fp: [fp_from_be(bytes, c1 + 1), fp_from_be(bytes, c1)] };
+        Affine { x: fp2(0), y: fp2(2) }
+    }
+
+    fn load(bytes: &[u8]) -> Affine<blst_fp2> {
+        assert_eq!(bytes.len(), G2_BYTES, "one prepared G2 point");
+        let fp2 = |real: usize| blst_fp2 { fp: [fp_from_words(bytes, real), fp_from_words(bytes, real + 1)] };
         Affine { x: fp2(0), y: fp2(2) }
     }
 

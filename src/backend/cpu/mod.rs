@@ -9,23 +9,25 @@ pub mod field;
 pub mod ifma;
 pub mod msm;
 pub mod ntt;
+pub mod prepare;
 mod quotient;
 
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 
 use std::sync::Arc;
 
-use super::bases::{G1Bases, G2Bases, G1_BYTES, G2_BYTES};
+use super::bases::{Form, G1Bases, G2Bases, G1_BYTES, G2_BYTES};
 use super::memory::{Lent, Memory};
 use super::scalars::Scalars;
 use super::{check_lengths, Backend};
 use crate::constraints::Rows;
 use crate::error::Result;
+use crate::processor;
 use curve::{G1, G2};
 use msm::{sums, Portable};
 use quotient::Operands;
 
-/// Proves on the host's cores, with the widest arithmetic this processor has. Between two partitions it keeps its memory.
+/// Proves on the host's cores, with the widest arithmetic that this processor has and may use. Between two partitions it keeps its memory.
 #[derive(Clone, Debug, Default)]
 pub struct CpuBackend {
     memory: Arc<Memory>,
@@ -37,18 +39,9 @@ pub struct PortableCpu {
     memory: Arc<Memory>,
 }
 
-/// Does this processor compute in lanes?
-fn has_lanes() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return ifma::is_available();
-    #[cfg(not(target_arch = "x86_64"))]
-    return false;
-}
-
 impl Backend for CpuBackend {
     fn name(&self) -> String {
-        let arithmetic = if has_lanes() { ", AVX-512 IFMA" } else { "" };
-        format!("cpu ({} threads{arithmetic})", rayon::current_num_threads())
+        format!("cpu ({} threads, {})", rayon::current_num_threads(), processor::arithmetic())
     }
 
     fn quotient(&self, a: &dyn Rows, b: &dyn Rows) -> Result<Lent<Fr>> {
@@ -71,7 +64,7 @@ impl Backend for CpuBackend {
     fn sums_g1(&self, bases: G1Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G1Projective>> {
         lists.iter().try_for_each(|scalars| check_lengths(bases.len(), scalars))?;
         #[cfg(target_arch = "x86_64")]
-        if has_lanes() {
+        if ifma::is_available() {
             return Ok(sums::<ifma::G1Lanes, G1_BYTES>(bases, lists, &self.memory));
         }
         Ok(sums::<Portable<G1>, G1_BYTES>(bases, lists, &self.memory))
@@ -80,10 +73,14 @@ impl Backend for CpuBackend {
     fn sums_g2(&self, bases: G2Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G2Projective>> {
         lists.iter().try_for_each(|scalars| check_lengths(bases.len(), scalars))?;
         #[cfg(target_arch = "x86_64")]
-        if has_lanes() {
+        if ifma::is_available() {
             return Ok(sums::<ifma::G2Lanes, G2_BYTES>(bases, lists, &self.memory));
         }
         Ok(sums::<Portable<G2>, G2_BYTES>(bases, lists, &self.memory))
+    }
+
+    fn form(&self) -> Option<Form> {
+        Some(prepare::form())
     }
 }
 
@@ -112,5 +109,9 @@ impl Backend for PortableCpu {
     fn sums_g2(&self, bases: G2Bases<'_>, lists: &[&[Scalars<'_>]]) -> Result<Vec<G2Projective>> {
         lists.iter().try_for_each(|scalars| check_lengths(bases.len(), scalars))?;
         Ok(sums::<Portable<G2>, G2_BYTES>(bases, lists, &self.memory))
+    }
+
+    fn form(&self) -> Option<Form> {
+        Some(Form::Scalar)
     }
 }

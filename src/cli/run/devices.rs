@@ -7,18 +7,30 @@ use crate::cli::options::Tested;
 use crate::cli::terminal;
 use crate::error::{Fault, OrFault, Result};
 use crate::gpu::{self, Device, DeviceReport, Gpu, Image, Runs};
+use crate::processor;
 use crate::report::self_test::SelfTests;
 
 pub fn run(json: bool) -> Result<()> {
-    let cpu = CpuBackend::default().name();
-    let threads = rayon::current_num_threads();
     let report = gpu::devices();
     if !json {
-        return terminal::print(&format!("{cpu}\n{report}"));
+        let (cpu, adx) = (CpuBackend::default().name(), if processor::blst_has_adx() { "with" } else { "without" });
+        return terminal::print(&format!("{cpu}, blst {adx} ADX\n{report}"));
     }
-    let object = json!({ "cpu": { "name": cpu, "threads": threads }, "cuda": cuda(&report) });
+    let object = json!({ "cpu": cpu(), "cuda": cuda(&report) });
     let text = serde_json::to_string_pretty(&object).or_fault(Fault::Internal, || "devices".into())?;
     terminal::print(&(text + "\n"))
+}
+
+/// `path` is what CUZK_CPU would have to say for it, `arithmetic` the same in words, with why; `blst_adx` is what blst does by itself.
+fn cpu() -> Value {
+    let arithmetic = processor::arithmetic();
+    json!({
+        "name": CpuBackend::default().name(),
+        "threads": rayon::current_num_threads(),
+        "path": arithmetic.word(),
+        "arithmetic": arithmetic.to_string(),
+        "blst_adx": processor::blst_has_adx(),
+    })
 }
 
 /// Base-two logarithm of the longest vectors of a self-test: on a card, and on the emulated device, which is slower by thousands.

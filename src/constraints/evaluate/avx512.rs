@@ -11,17 +11,6 @@ use crate::constraints::tables::Tables;
 
 pub(super) struct Avx512(__m512i);
 
-/// Does the processor have all that [`evaluate_avx512`] is compiled for?
-pub(super) fn available() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("adx")
-        && is_x86_feature_detected!("popcnt")
-        && is_x86_feature_detected!("lzcnt")
-}
-
 impl Lanes for Avx512 {
     #[inline(always)]
     unsafe fn zero() -> Self {
@@ -45,10 +34,10 @@ impl Lanes for Avx512 {
     }
 }
 
-/// [`evaluate`] compiled for what [`available`] asks for.
+/// [`evaluate`] compiled for what [`has_avx512_bytes`](crate::processor::has_avx512_bytes) asks for.
 ///
 /// # Safety
-/// That of [`evaluate`], and [`available`] says yes.
+/// That of [`evaluate`], and the processor has it.
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,adx,popcnt,lzcnt")]
 pub(super) unsafe fn evaluate_avx512(tables: &Tables, operands: Operands, piece: &mut Piece) {
     // SAFETY: the caller's.
@@ -61,8 +50,8 @@ mod tests {
 
     #[test]
     fn lanes_in_a_register_add_where_the_mask_says() {
-        if available() {
-            // SAFETY: available.
+        if crate::processor::has_avx512_bytes() {
+            // SAFETY: the processor has what they need.
             unsafe { super::super::lanes::tests::check::<Avx512>() };
         }
     }

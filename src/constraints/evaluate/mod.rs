@@ -18,6 +18,7 @@ use super::tables::{part, Instance, Tables, Tile};
 use super::validate::Constraints;
 use crate::error::{Fault, Result};
 use crate::fail;
+use crate::processor;
 use crate::witness::CompactWitness;
 use lanes::Portable;
 use operands::Operands;
@@ -33,7 +34,7 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// The best this processor has.
+    /// The best that this processor has and may use.
     pub fn detect() -> Self {
         if Self::avx512_available() {
             Self::Avx512
@@ -43,10 +44,7 @@ impl Arithmetic {
     }
 
     fn avx512_available() -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return avx512::available();
-        #[cfg(not(target_arch = "x86_64"))]
-        false
+        processor::has_avx512_bytes()
     }
 
     /// # Safety

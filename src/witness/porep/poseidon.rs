@@ -8,6 +8,8 @@ use blstrs::Scalar as Fr;
 use filecoin_hashers::{POSEIDON_CONSTANTS_11, POSEIDON_CONSTANTS_2, POSEIDON_CONSTANTS_8};
 
 use super::{scalar::Scalar, sink::Sink};
+#[cfg(target_arch = "x86_64")]
+use crate::processor;
 
 /// `W` elements: the tag, and the `W - 1` that are hashed.
 pub type State<const W: usize> = [Scalar; W];
@@ -111,7 +113,7 @@ impl<const W: usize> Poseidon<W> {
     /// The hash of `state[1..]`; what stands in `state[0]` does not matter.
     pub fn hash(&self, state: State<W>, sink: &mut impl Sink) -> Fr {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("bmi2") && std::arch::is_x86_feature_detected!("adx") {
+        if processor::has_adx() {
             // SAFETY: the processor has the instructions that the function is compiled for.
             return unsafe { self.hash_bmi2(state, sink) };
         }

@@ -2,6 +2,7 @@
 //! results are equal bit for bit.
 
 mod accumulators;
+mod decode;
 mod extension;
 mod fp;
 mod levels;

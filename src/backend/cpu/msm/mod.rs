@@ -24,7 +24,7 @@ use super::accumulators::{Accumulators, PortableAccumulators};
 use super::affine::Affine;
 use super::classify::{count_full, extents, Block, Extent};
 use super::curve::Curve;
-use crate::backend::bases::RawBases;
+use crate::backend::bases::{Form, RawBases};
 use crate::backend::memory::{Memory, Plain};
 use crate::backend::scalars::{total, Scalars};
 use buckets::Buckets;
@@ -64,7 +64,10 @@ impl<C: Curve> SumGroup for Portable<C> {
 
     fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut [Self::Point]) {
         let decoded = points.par_iter_mut().zip(indices).with_min_len(TASK);
-        decoded.for_each(|(point, i)| *point = C::decode(bases.point(*i as usize)));
+        match bases.prepared(Form::Scalar) {
+            Some(prepared) => decoded.for_each(|(point, i)| *point = C::load(&prepared[*i as usize])),
+            None => decoded.for_each(|(point, i)| *point = C::decode(bases.point(*i as usize))),
+        }
     }
 
     fn add_point(acc: &Self::Projective, point: &Self::Point) -> Self::Projective {

@@ -142,7 +142,7 @@ impl Block {
     /// The state after the block. `state` and `message` must have the plan's constants where those are.
     pub fn compress(&self, state: [u32; 8], message: &[u32; 16], sink: &mut impl Sink) -> [u32; 8] {
         #[cfg(target_arch = "x86_64")]
-        if pick::has_bmi2() {
+        if crate::processor::has_bmi2() {
             // SAFETY: the processor has the instructions that the function is compiled for.
             return unsafe { compress_bmi2(&self.0, state, message, sink) };
         }

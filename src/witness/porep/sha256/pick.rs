@@ -57,15 +57,9 @@ fn spread(bits: u32) -> u64 {
     word
 }
 
-/// To be used only where [`has_bmi2`] says so.
+/// To be used only where [`has_bmi2`](crate::processor::has_bmi2) says so.
 #[cfg(target_arch = "x86_64")]
 pub struct Bmi2;
-
-/// Whether this processor has BMI1 and BMI2. The answer is remembered by the standard library.
-#[cfg(target_arch = "x86_64")]
-pub fn has_bmi2() -> bool {
-    std::arch::is_x86_feature_detected!("bmi1") && std::arch::is_x86_feature_detected!("bmi2")
-}
 
 #[cfg(target_arch = "x86_64")]
 impl Pick for Bmi2 {
@@ -113,7 +107,7 @@ mod tests {
     fn bits_are_picked_one_by_one() {
         check::<Portable>();
         #[cfg(target_arch = "x86_64")]
-        if has_bmi2() {
+        if crate::processor::has_bmi2() {
             check::<Bmi2>();
         }
     }
