@@ -9,51 +9,57 @@ use ff::PrimeField;
 use group::Group;
 use rayon::prelude::*;
 
+use crate::backend::cpu::accumulators::{Accumulators, Entry};
 use crate::backend::cpu::affine::{Affine, BatchAdder};
 use crate::backend::cpu::curve::Curve;
 use crate::backend::cpu::field::BaseField;
+use crate::backend::cpu::msm::SumGroup;
 
 /// Scalars that go through the windows together: a batch's points and its two passes' scratch stay in a core's L2 cache
 /// (200 KiB in G1), and an inversion is spread thin.
 pub const BATCH: usize = 1024;
 
-/// Largest window: its rows take 6 MiB in G1, which an L3 cache still holds. 17 bits cut 255 in 15 windows; so do 18.
+/// Largest window: its rows take 6 MiB in G1, 8 in lanes, which an L3 cache still holds. 17 bits cut 255 in 15 windows; so do 18.
 const MAX_BITS: usize = 17;
 
-/// Multiples of one base, for [`FixedBase::multiply`].
-pub struct FixedBase<C: Curve> {
+/// Multiples of one base, for [`FixedBase::multiply`], in the form that the group's sums have.
+pub struct FixedBase<G: SumGroup> {
     bits: usize,
     /// `rows[w][d] = d * 2^(bits w) * base`, from `d = 0`, the identity.
-    rows: Vec<Vec<Affine<C::Field>>>,
+    rows: Vec<Vec<G::Point>>,
 }
 
-impl<C: Curve> FixedBase<C> {
+impl<G: SumGroup> FixedBase<G> {
+    /// Bytes of an encoded point.
+    pub const BYTES: usize = G::Curve::BYTES;
+
     /// Tables for about `count` multiplications, on rayon.
-    pub fn new(base: &C::Projective, count: usize) -> Self {
+    pub fn new(base: &G::Projective, count: usize) -> Self {
         Self::with_bits(base, window_bits(count))
     }
 
-    fn with_bits(base: &C::Projective, bits: usize) -> Self {
+    fn with_bits(base: &G::Projective, bits: usize) -> Self {
         let mut starts = Vec::with_capacity(windows(bits));
         let mut start = *base;
         for _ in 0..windows(bits) {
-            starts.push(C::to_affine(&start));
+            starts.push(G::Curve::to_affine(&start));
             for _ in 0..bits {
                 start = start.double();
             }
         }
-        let rows = starts.par_iter().enumerate().map(|(w, start)| multiples(start, largest_digit(bits, w))).collect();
+        let row = |(w, start)| multiples(start, largest_digit(bits, w)).iter().map(G::from_affine).collect();
+        let rows = starts.par_iter().enumerate().map(row).collect();
         Self { bits, rows }
     }
 
-    /// Writes the encodings of `scalars[i] * base` one after the other; `out` has `C::BYTES` for each scalar. On rayon.
+    /// Writes the encodings of `scalars[i] * base` one after the other; `out` has [`Self::BYTES`] for each scalar. On rayon.
     pub fn multiply(&self, scalars: &[Fr], out: &mut [u8]) {
-        assert_eq!(out.len(), scalars.len() * C::BYTES, "bytes for {} points", scalars.len());
-        scalars.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH * C::BYTES)).for_each_init(
+        assert_eq!(out.len(), scalars.len() * Self::BYTES, "bytes for {} points", scalars.len());
+        scalars.par_chunks(BATCH).zip(out.par_chunks_mut(BATCH * Self::BYTES)).for_each_init(
             || Batch::new(self),
             |batch, (scalars, out)| {
-                for (point, out) in batch.multiply(scalars).iter().zip(out.chunks_exact_mut(C::BYTES)) {
-                    C::encode(point, out);
+                for (point, out) in batch.multiply(scalars).iter().zip(out.chunks_exact_mut(Self::BYTES)) {
+                    G::Curve::encode(&G::to_affine(point), out);
                 }
             },
         );
@@ -61,50 +67,37 @@ impl<C: Curve> FixedBase<C> {
 }
 
 /// One thread's room for a batch.
-struct Batch<'a, C: Curve> {
-    base: &'a FixedBase<C>,
-    accumulators: Vec<Affine<C::Field>>,
-    /// `digits[w * BATCH + i]`: window `w` of scalar `i`.
-    digits: Vec<i32>,
-    operands: Vec<Affine<C::Field>>,
-    adder: BatchAdder<C::Field>,
+struct Batch<'a, G: SumGroup> {
+    base: &'a FixedBase<G>,
+    /// `digits[w * BATCH + i]`: window `w` of scalar `i`, as the place in its row.
+    digits: Vec<Entry>,
+    accumulators: G::Accumulators,
+    sums: Vec<G::Point>,
 }
 
-impl<'a, C: Curve> Batch<'a, C> {
-    fn new(base: &'a FixedBase<C>) -> Self {
-        Self {
-            base,
-            accumulators: Vec::with_capacity(BATCH),
-            digits: vec![0; base.rows.len() * BATCH],
-            operands: Vec::with_capacity(BATCH),
-            adder: BatchAdder::default(),
-        }
+impl<'a, G: SumGroup> Batch<'a, G> {
+    fn new(base: &'a FixedBase<G>) -> Self {
+        let digits = vec![Entry::default(); base.rows.len() * BATCH];
+        Self { base, digits, accumulators: G::Accumulators::default(), sums: Vec::with_capacity(BATCH) }
     }
 
     /// The multiples of at most `BATCH` scalars.
-    fn multiply(&mut self, scalars: &[Fr]) -> &[Affine<C::Field>] {
+    fn multiply(&mut self, scalars: &[Fr]) -> &[G::Point] {
         for (i, scalar) in scalars.iter().enumerate() {
             for (w, digit) in digits(scalar, self.base.bits).enumerate() {
-                self.digits[w * BATCH + i] = digit;
+                self.digits[w * BATCH + i] = Entry::new(digit.unsigned_abs(), digit < 0);
             }
         }
-        self.accumulators.clear();
-        for (row, digits) in self.base.rows.iter().zip(self.digits.chunks_exact(BATCH)) {
+        for (w, (row, digits)) in self.base.rows.iter().zip(self.digits.chunks_exact(BATCH)).enumerate() {
             let digits = &digits[..scalars.len()];
-            // A loop of nothing but loads: the table's cache misses overlap. Read where they are used, they would cost as
-            // much as the arithmetic.
-            self.operands.clear();
-            self.operands.extend(digits.iter().map(|digit| row[digit.unsigned_abs() as usize]));
-            for (operand, digit) in self.operands.iter_mut().zip(digits) {
-                operand.y.negate_if(*digit < 0);
-            }
-            if self.accumulators.is_empty() {
-                std::mem::swap(&mut self.accumulators, &mut self.operands);
-            } else {
-                self.adder.add(&mut self.accumulators, &self.operands);
+            match w {
+                0 => self.accumulators.set(row, digits),
+                _ => self.accumulators.add(row, digits, &[]),
             }
         }
-        &self.accumulators
+        self.sums.clear();
+        self.accumulators.append_to(&mut self.sums);
+        &self.sums
     }
 }
 
@@ -175,6 +168,8 @@ fn window_bits(count: usize) -> usize {
 mod tests {
     use super::*;
     use crate::backend::cpu::curve::{G1, G2};
+    use crate::backend::cpu::msm::Portable;
+    use blstrs::{G1Projective, G2Projective};
     use ff::Field;
     use rand_chacha::ChaCha20Rng;
     use rand_core::SeedableRng;
@@ -190,29 +185,47 @@ mod tests {
         scalars
     }
 
-    fn check<C: Curve>(base: C::Projective, bits: usize, count: usize) {
+    fn check<G: SumGroup>(base: G::Projective, bits: usize, count: usize) {
         let scalars = scalars(count);
-        let mut out = vec![0; count * C::BYTES];
-        FixedBase::<C>::with_bits(&base, bits).multiply(&scalars, &mut out);
-        for (i, (scalar, got)) in scalars.iter().zip(out.chunks_exact(C::BYTES)).enumerate() {
-            let mut expected = vec![0; C::BYTES];
-            C::encode(&C::to_affine(&(base * scalar)), &mut expected);
+        let bytes = FixedBase::<G>::BYTES;
+        let mut out = vec![0; count * bytes];
+        FixedBase::<G>::with_bits(&base, bits).multiply(&scalars, &mut out);
+        for (i, (scalar, got)) in scalars.iter().zip(out.chunks_exact(bytes)).enumerate() {
+            let mut expected = vec![0; bytes];
+            G::Curve::encode(&G::Curve::to_affine(&(base * scalar)), &mut expected);
             assert_eq!(got, expected, "scalar {i} of {count}, {bits} bits");
+        }
+    }
+
+    fn check_all<A, B>()
+    where
+        A: SumGroup<Projective = G1Projective>,
+        B: SumGroup<Projective = G2Projective>,
+    {
+        let multiplier = Fr::from(0x1234_5678);
+        let base = G1Projective::generator() * multiplier;
+        for (bits, count) in [(2, 1), (3, 40), (5, 1001), (8, 1025), (11, 2048), (13, 700), (17, 600)] {
+            check::<A>(base, bits, count);
+        }
+        check::<A>(base, 9, 0);
+        check::<A>(Group::identity(), 4, 40);
+        let base = G2Projective::generator() * multiplier;
+        for (bits, count) in [(2, 1), (7, 600), (12, 1025)] {
+            check::<B>(base, bits, count);
         }
     }
 
     #[test]
     fn multiples_equal_plain_multiplication() {
-        let multiplier = Fr::from(0x1234_5678);
-        let base = <G1 as Curve>::Projective::generator() * multiplier;
-        for (bits, count) in [(2, 1), (3, 40), (5, 1001), (8, 1025), (11, 2048), (13, 700), (17, 600)] {
-            check::<G1>(base, bits, count);
-        }
-        check::<G1>(base, 9, 0);
-        check::<G1>(Group::identity(), 4, 40);
-        let base = <G2 as Curve>::Projective::generator() * multiplier;
-        for (bits, count) in [(2, 1), (7, 600), (12, 1025)] {
-            check::<G2>(base, bits, count);
+        check_all::<Portable<G1>, Portable<G2>>();
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn multiples_in_lanes_equal_plain_multiplication() {
+        use crate::backend::cpu::ifma;
+        if ifma::is_available() {
+            check_all::<ifma::G1Lanes, ifma::G2Lanes>();
         }
     }
 

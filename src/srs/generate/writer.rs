@@ -4,12 +4,15 @@ use std::io::{self, Write};
 use std::mem;
 
 use bellperson::groth16::VerifyingKey;
-use blstrs::{Bls12, Scalar as Fr};
+use blstrs::{Bls12, G1Projective, G2Projective, Scalar as Fr};
 use group::Curve as _;
 
 use super::queries::{self, Queries};
 use super::toxic::ToxicWaste;
-use crate::backend::cpu::curve::{Curve, G1, G2};
+use crate::backend::cpu::curve::{G1, G2};
+#[cfg(target_arch = "x86_64")]
+use crate::backend::cpu::ifma;
+use crate::backend::cpu::msm::{Portable, SumGroup};
 use crate::constraints::R1cs;
 use crate::error::{Fault, OrFault, Result};
 use crate::srs::fixed_base::FixedBase;
@@ -64,7 +67,20 @@ impl Parameters {
     ///
     /// # Errors
     /// Those of the writer; a section of 2^32 points or more.
-    pub fn write(&self, mut writer: impl Write + Send, report: &Report) -> Result<()> {
+    pub fn write(&self, writer: impl Write + Send, report: &Report) -> Result<()> {
+        #[cfg(target_arch = "x86_64")]
+        if ifma::is_available() {
+            return self.write_by::<ifma::G1Lanes, ifma::G2Lanes>(writer, report);
+        }
+        self.write_by::<Portable<G1>, Portable<G2>>(writer, report)
+    }
+
+    /// The same, with these groups' additions.
+    fn write_by<A, B>(&self, mut writer: impl Write + Send, report: &Report) -> Result<()>
+    where
+        A: SumGroup<Projective = G1Projective>,
+        B: SumGroup<Projective = G2Projective>,
+    {
         let key = self.verifying_key()?;
         let Queries { l, a, b, .. } = &self.queries;
         let g1_points = self.h.len() + l.len() + a.len() + b.len();
@@ -74,12 +90,12 @@ impl Parameters {
 
         let mut write = || -> io::Result<()> {
             writer.write_all(&key)?;
-            let base = FixedBase::<G1>::new(&self.toxic.g1, g1_points);
+            let base = FixedBase::<A>::new(&self.toxic.g1, g1_points);
             for scalars in [&self.h, l, a, b] {
                 write_section(&mut writer, &base, scalars, &mut bar)?;
             }
             drop(base);
-            let base = FixedBase::<G2>::new(&self.toxic.g2, b.len());
+            let base = FixedBase::<B>::new(&self.toxic.g2, b.len());
             write_section(&mut writer, &base, b, &mut bar)?;
             writer.flush()
         };
@@ -88,9 +104,9 @@ impl Parameters {
 }
 
 /// A count and the multiples of the base.
-fn write_section<C: Curve>(
+fn write_section<G: SumGroup>(
     writer: &mut (impl Write + Send),
-    base: &FixedBase<C>,
+    base: &FixedBase<G>,
     scalars: &[Fr],
     bar: &mut Bar,
 ) -> io::Result<()> {
@@ -99,7 +115,7 @@ fn write_section<C: Curve>(
     let mut ready = count.to_be_bytes().to_vec();
     let mut next = Vec::new();
     for scalars in scalars.chunks(CHUNK) {
-        next.resize(scalars.len() * C::BYTES, 0);
+        next.resize(scalars.len() * FixedBase::<G>::BYTES, 0);
         let (written, ()) = rayon::join(|| writer.write_all(&ready), || base.multiply(scalars, &mut next));
         written?;
         mem::swap(&mut ready, &mut next);

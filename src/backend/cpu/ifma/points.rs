@@ -185,6 +185,7 @@ pub type G2Lanes = LaneGroup<G2, 2>;
 impl<C: Curve<Field: Coefficients<D>>, const D: usize> SumGroup for LaneGroup<C, D> {
     type Point = Point<D>;
     type Projective = C::Projective;
+    type Curve = C;
     type Accumulators = LaneAccumulators<C::Field, D>;
     const BUCKET: usize = 3;
 
@@ -196,6 +197,14 @@ impl<C: Curve<Field: Coefficients<D>>, const D: usize> SumGroup for LaneGroup<C,
             Some(prepared) => tasks.for_each(|(points, indices)| unsafe { load(prepared, indices, points) }),
             None => tasks.for_each(|(points, indices)| unsafe { decode(bases, indices, points) }),
         }
+    }
+
+    fn from_affine(point: &Affine<C::Field>) -> Point<D> {
+        Point::from_affine(point)
+    }
+
+    fn to_affine(point: &Point<D>) -> Affine<C::Field> {
+        point.to_affine()
     }
 
     fn add_point(acc: &C::Projective, point: &Point<D>) -> C::Projective {

@@ -37,6 +37,7 @@ pub trait SumGroup: Copy + Send + Sync + 'static {
     /// An affine point; the default is the identity.
     type Point: Plain + Default;
     type Projective: Group<Scalar = Fr> + Send + Sync;
+    type Curve: Curve<Projective = Self::Projective>;
     type Accumulators: Accumulators<Self::Point>;
     /// What a bucket costs in additions: see [`Windows::for_length`]. The cheaper additions are, the more weighs what else is done
     /// with it.
@@ -44,9 +45,16 @@ pub trait SumGroup: Copy + Send + Sync + 'static {
 
     /// The bases at `indices`, in parallel, into as many `points`.
     fn decode<const SIZE: usize>(bases: RawBases<'_, SIZE>, indices: &[u32], points: &mut [Self::Point]);
+    /// A point of blst's form.
+    fn from_affine(point: &AffineOf<Self>) -> Self::Point;
+    /// The inverse of [`SumGroup::from_affine`].
+    fn to_affine(point: &Self::Point) -> AffineOf<Self>;
     /// `acc + point`, complete.
     fn add_point(acc: &Self::Projective, point: &Self::Point) -> Self::Projective;
 }
+
+/// A group's affine points in blst's form.
+pub type AffineOf<G> = Affine<<<G as SumGroup>::Curve as Curve>::Field>;
 
 /// A curve whose sums are made with blst's arithmetic, on any processor.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +66,7 @@ const TASK: usize = 1 << 12;
 impl<C: Curve> SumGroup for Portable<C> {
     type Point = Affine<C::Field>;
     type Projective = C::Projective;
+    type Curve = C;
     type Accumulators = PortableAccumulators<C::Field>;
     // 3 chose windows of 16 bits instead of 17 for 2^20 points, which were 3 % slower (Zen 4).
     const BUCKET: usize = 2;
@@ -68,6 +77,14 @@ impl<C: Curve> SumGroup for Portable<C> {
             Some(prepared) => decoded.for_each(|(point, i)| *point = C::load(&prepared[*i as usize])),
             None => decoded.for_each(|(point, i)| *point = C::decode(bases.point(*i as usize))),
         }
+    }
+
+    fn from_affine(point: &Affine<C::Field>) -> Affine<C::Field> {
+        *point
+    }
+
+    fn to_affine(point: &Affine<C::Field>) -> Affine<C::Field> {
+        *point
     }
 
     fn add_point(acc: &Self::Projective, point: &Self::Point) -> Self::Projective {
