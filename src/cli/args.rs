@@ -58,7 +58,7 @@ pub enum Command {
     Sample(SampleArgs),
     /// Say what a circuit's constraints consist of; take them from the circuit where they are not cached yet
     Constraints(ConstraintsArgs),
-    /// List, check or generate parameter files
+    /// List, check, generate or prepare parameter files
     #[command(subcommand)]
     Params(ParamsCommand),
     /// List the devices that can prove
@@ -306,6 +306,18 @@ pub enum ParamsCommand {
         /// A folder of their own [default: cuzk/development-parameters in the user's data folder]
         #[arg(long, value_name = "DIR")]
         params: Option<PathBuf>,
+    },
+    /// Write a parameter file's points once more, as this CPU's sums read them: `prove` and `batch` on the CPU take such a file where
+    /// it lies beside the original, and save the conversion
+    Prepare {
+        /// Sector size
+        #[arg(long, value_enum, ignore_case = true, value_name = "SIZE")]
+        sector_size: SectorSize,
+        #[command(flatten)]
+        folder: FolderArgs,
+        /// Output file, as long as the original [default: beside the original, under its name with `.prepared` behind it]
+        #[arg(long, short, value_name = "OUT")]
+        output: Option<PathBuf>,
     },
 }
 

@@ -78,6 +78,7 @@ pub fn run(options: Options, terminal: &Terminal) -> Result<()> {
         Task::ParamsList { parameters, json } => run::params::list(&parameters, json),
         Task::ParamsCheck { parameters, proof, full } => run::params::check(&parameters, proof, full, terminal),
         Task::ParamsGenerate { parameters, proof } => run::params::generate(&parameters, proof, terminal),
+        Task::ParamsPrepare { parameters, proof, output } => run::params::prepare(&parameters, proof, output, terminal),
         Task::Devices { json } => run::devices::run(json),
         Task::SelfTest { devices, json } => run::devices::self_test(devices, json),
         Task::Synth(options) => run::bench::synth(&options, terminal),

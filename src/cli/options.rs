@@ -45,6 +45,7 @@ pub enum Task {
     ParamsList { parameters: Source, json: bool },
     ParamsCheck { parameters: Source, proof: Option<SealProof>, full: bool },
     ParamsGenerate { parameters: Source, proof: SealProof },
+    ParamsPrepare { parameters: Source, proof: SealProof, output: Option<PathBuf> },
     Devices { json: bool },
     SelfTest { devices: Tested, json: bool },
     Synth(Synth),
@@ -183,7 +184,7 @@ impl Task {
             Self::Prove(prove) => prove.destination == Destination::Stdout || prove.timings == TimingsFormat::Json,
             Self::Sample(sample) => sample.destination == Destination::Stdout,
             // Files, or the exit code, are what they are for.
-            Self::Batch(_) | Self::Verify(_) | Self::ParamsGenerate { .. } => false,
+            Self::Batch(_) | Self::Verify(_) | Self::ParamsGenerate { .. } | Self::ParamsPrepare { .. } => false,
             Self::Report { .. }
             | Self::Inspect(_)
             | Self::Constraints(_)
@@ -229,6 +230,12 @@ impl Options {
                 let folder = FolderArgs { params, dev_params: true };
                 let parameters = to_generate(parameters(folder, false, environment)?, environment)?;
                 Task::ParamsGenerate { parameters, proof: default_proof(sector_size.bytes())? }
+            }
+            Command::Params(ParamsCommand::Prepare { sector_size, folder, output }) => {
+                refuse_dash("output", output.as_deref(), "the name of the file")?;
+                let args = args::ParameterArgs { folder, recheck: false };
+                let (parameters, proof) = (to_prove_with(args, environment)?, default_proof(sector_size.bytes())?);
+                Task::ParamsPrepare { parameters, proof, output }
             }
             Command::Devices(args) if args.self_test => {
                 Task::SelfTest { devices: tested(args.device), json: args.json }

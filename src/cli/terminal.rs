@@ -50,10 +50,10 @@ impl Terminal {
         screen::say(text);
     }
 
-    /// Bars on a terminal, plain lines elsewhere, nothing with `--quiet`.
+    /// Bars on a terminal, plain lines elsewhere, warnings alone with `--quiet`.
     pub fn progress(&self) -> Progress {
         match (self.quiet, self.capable) {
-            (true, _) => Progress::silent(),
+            (true, _) => Progress::quiet(),
             (false, true) => Progress::bars(self.colour),
             (false, false) => Progress::lines(),
         }

@@ -7,6 +7,7 @@ use blstrs::{Bls12, Scalar as Fr};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::job::File;
+use crate::backend::bases::Form;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
 use crate::backend::Backend;
@@ -74,6 +75,14 @@ impl Device {
         match self {
             Self::Backend { backend, threads } => backend.host_bytes(circuit.rows(), threads.current_num_threads()),
             Self::Simulator { .. } => 0,
+        }
+    }
+
+    /// The form in which it reads parameters where they are prepared.
+    pub fn form(&self) -> Option<Form> {
+        match self {
+            Self::Backend { backend, .. } => backend.form(),
+            Self::Simulator { .. } => None,
         }
     }
 

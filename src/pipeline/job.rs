@@ -91,8 +91,15 @@ impl File {
         Arc::ptr_eq(&self.opened, &other.opened)
     }
 
-    /// Names the cache file in an error that wrong constraints may be behind; see [`Compiled::doubt`].
+    /// Names the files in an error that wrong constraints or points may be behind; see [`Compiled::doubt`].
     pub(super) fn doubt(&self, error: Error) -> Error {
+        let error = match self.opened.srs.prepared() {
+            Some(prepared) => error.context(format!(
+                "with the points of {} (`cuzk params check --full` compares them with the original's)",
+                prepared.path().display()
+            )),
+            None => error,
+        };
         match &self.compiled {
             Some(compiled) => compiled.doubt(error),
             None => error,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::compiled::Compiled;
+use crate::backend::bases::Form;
 use crate::circuit::proof_type::sector_size_name;
 use crate::circuit::PoRep;
 use crate::constraints::cache;
@@ -13,6 +14,7 @@ use crate::fail;
 use crate::groth16::Circuit;
 use crate::report::{Progress, Task, Unit};
 use crate::srs::generate::{generate, Generated, Request};
+use crate::srs::prepared::{path_beside, Found};
 use crate::srs::progress::{self, Stage};
 use crate::srs::{self, Lookup, OpenedVk, Origin, Srs, LARGEST_DEVELOPMENT};
 use crate::witness::porep::Generator;
@@ -44,6 +46,46 @@ impl Source {
         srs::open(&porep.identity(), &self.lookup, self.verdicts.as_deref(), &|event| meter.report(event))
     }
 
+    /// The same for devices that read prepared parameters in `form`: those beside the original are taken, where they are there and belong to
+    /// it. What is wrong with them is a warning, and that they are of another form, which a machine beside this one may need, a note.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn open_for(&self, porep: &PoRep, form: Option<Form>, progress: &Progress) -> Result<Srs> {
+        let srs = self.open(porep, progress)?;
+        let Some(form) = form else { return Ok(srs) };
+        let path = path_beside(srs.path());
+        Ok(match self.find_prepared(&srs, &path, form, progress) {
+            Ok(Found::Nothing) => srs,
+            Ok(Found::Prepared(prepared)) => {
+                progress.note(&format!("points are read from {}", path.display()));
+                srs.with_prepared(prepared)
+            }
+            Ok(Found::Other(other)) => {
+                progress.note(&format!(
+                    "{}: not used: it is for {} arithmetic, and this run computes in {}; `cuzk params prepare` makes one for that",
+                    path.display(),
+                    other.word(),
+                    form.word()
+                ));
+                srs
+            }
+            Err(error) => {
+                progress.warn(&format!("{error}; the original is used; `cuzk params prepare` makes it anew"));
+                srs
+            }
+        })
+    }
+
+    /// What is at `path` in place of parameters prepared from `srs`, checked.
+    ///
+    /// # Errors
+    /// Those of [`Srs::find_prepared`].
+    pub fn find_prepared(&self, srs: &Srs, path: &Path, form: Form, progress: &Progress) -> Result<Found> {
+        let meter = Meter::new(progress);
+        srs.find_prepared(path, form, self.verdicts.as_deref(), self.lookup.recheck, &|event| meter.report(event))
+    }
+
     /// The constraints of `porep`'s circuit, from the cache or from the circuit itself, and the generator of its witnesses.
     ///
     /// # Errors
@@ -63,11 +105,12 @@ impl Source {
         Ok(Compiled { circuit: Circuit::new(found.constraints), generator: generator.ok(), loaded_from })
     }
 
-    /// Bytes of the folder's largest parameter file, 0 where there is none: the most that a run maps at a time, as far as that
-    /// can be told before its files are read.
+    /// Bytes of the folder's largest parameter file with what is prepared of it, 0 where there is none: the most that a run maps at a time,
+    /// as far as that can be told before its files are read.
     pub fn largest_file(&self) -> u64 {
+        let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
         let files = self.files().unwrap_or_default();
-        files.into_iter().filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).max().unwrap_or(0)
+        files.iter().map(|path| bytes(path) + bytes(&path_beside(path))).max().unwrap_or(0)
     }
 
     /// # Errors
@@ -237,7 +280,7 @@ impl<'a> Meter<'a> {
 fn unit(stage: Stage) -> Option<Unit> {
     match stage {
         Stage::Hashing => Some(Unit::Bytes),
-        Stage::Points | Stage::Generating => Some(Unit::Points),
+        Stage::Points | Stage::Generating | Stage::Preparing => Some(Unit::Points),
         Stage::Waiting | Stage::Recording => None,
     }
 }

@@ -22,6 +22,7 @@ pub struct Progress(Output);
 #[derive(Clone)]
 enum Output {
     Silent,
+    Quiet,
     Lines(Arc<Lines>),
     Bars { bars: MultiProgress, colour: bool },
 }
@@ -45,6 +46,11 @@ impl Progress {
     /// Says nothing.
     pub fn silent() -> Self {
         Self(Output::Silent)
+    }
+
+    /// Says warnings alone, on standard error.
+    pub fn quiet() -> Self {
+        Self(Output::Quiet)
     }
 
     /// Plain lines on standard error: one when a task starts, at most one each 10 seconds, one when it ends.
@@ -79,7 +85,7 @@ impl Progress {
     /// Begins a task of `total` units, or of unknown size where `total` is 0. `what` reads like "hashing parameters".
     pub fn task(&self, what: &str, total: u64, unit: Unit) -> Task {
         let view = match &self.0 {
-            Output::Silent => View::Silent,
+            Output::Silent | Output::Quiet => View::Silent,
             Output::Lines(lines) => {
                 lines.print(&starting(what, total, unit));
                 let now = (lines.clock)();
@@ -96,9 +102,21 @@ impl Progress {
     /// Prints one line, above the bars where there are bars; nothing when silent.
     pub fn note(&self, line: &str) {
         match &self.0 {
-            Output::Silent => {}
+            Output::Silent | Output::Quiet => {}
             Output::Lines(lines) => lines.print(line),
             Output::Bars { bars, .. } => print_above(bars, line),
+        }
+    }
+
+    /// Prints something that the user should act on, in the same way.
+    pub fn warn(&self, message: &str) {
+        let line = format!("warning: {message}");
+        match &self.0 {
+            Output::Silent => {}
+            Output::Quiet => screen::say(&(line + "\n")),
+            Output::Lines(lines) => lines.print(&line),
+            Output::Bars { bars, colour: true } => print_above(bars, &format!("\x1b[33mwarning:\x1b[0m {message}")),
+            Output::Bars { bars, colour: false } => print_above(bars, &line),
         }
     }
 }
@@ -340,6 +358,15 @@ mod tests {
             progress.task("proving", 10, Unit::Partitions).advance(1);
         });
         assert_eq!(lines[1], "proving: stopped at 1 partition of 10 partitions (10 %)");
+    }
+
+    #[test]
+    fn warnings_are_told_from_notes() {
+        let lines = recorded(|progress, _| {
+            progress.note("this");
+            progress.warn("that");
+        });
+        assert_eq!(lines, ["this", "warning: that"]);
     }
 
     #[test]

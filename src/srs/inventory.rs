@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use super::catalogue::Catalogue;
 use super::development::{self, Record};
 use super::layout::Layout;
+use super::prepared::{path_beside, Original, Prepared};
 use super::progress::Report;
 use super::verifying_key::{self, identity_of};
-use super::{map, open_listed, verdicts, Lookup, Origin};
+use super::{map, open_listed, verdicts, Lookup, Origin, Srs};
+use crate::backend::bases::Form;
 use crate::circuit::CircuitIdentity;
 use crate::error::{Error, Fault, OrFault, Result};
 use crate::fail;
@@ -60,6 +62,18 @@ pub struct Entry {
     /// By the .vk file's digest; `None` where it is neither, or missing.
     pub origin: Option<Origin>,
     pub verdict: Verdict,
+    /// What lies beside it, prepared from it.
+    pub prepared: Option<PreparedEntry>,
+}
+
+/// A prepared file beside its original.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreparedEntry {
+    pub path: PathBuf,
+    pub bytes: u64,
+    /// `None` where it is refused.
+    pub form: Option<Form>,
+    pub verdict: Verdict,
 }
 
 /// The parameter files of all PoRep circuits, missing ones too, by sector size, then any others in the folder.
@@ -92,11 +106,18 @@ fn entry(catalogue: &Catalogue, lookup: &Lookup, verdicts: Option<&Path>, identi
     let bytes = fs::metadata(&path).map(|m| m.len()).ok();
     let record = Record::read(&lookup.folder, identity).filter(|_| development::is_marked(&lookup.folder));
     let sector_bytes = catalogue.get(&name).map(|f| f.sector_bytes).or(record.map(|r| r.sector_bytes));
-    let (origin, verdict) = match bytes {
-        None => (None, Verdict::Missing),
+    let Quick { origin, verdict, prepared } = match bytes {
+        None => Quick { origin: None, verdict: Verdict::Missing, prepared: None },
         Some(_) => quick_check(catalogue, lookup, verdicts, identity, &path),
     };
-    Entry { name, path, sector_bytes, bytes, origin, verdict }
+    Entry { name, path, sector_bytes, bytes, origin, verdict, prepared }
+}
+
+/// What takes no time to find out.
+struct Quick {
+    origin: Option<Origin>,
+    verdict: Verdict,
+    prepared: Option<PreparedEntry>,
 }
 
 /// All of [`super::open`]'s checks that take no time.
@@ -106,31 +127,53 @@ fn quick_check(
     verdicts: Option<&Path>,
     identity: &CircuitIdentity,
     path: &Path,
-) -> (Option<Origin>, Verdict) {
+) -> Quick {
+    let refused = |origin, why| Quick { origin, verdict: Verdict::Refused(why), prepared: None };
     let key = match verifying_key::open_listed(catalogue, identity, lookup) {
         Ok(key) => key,
-        Err(e) => return (None, Verdict::Refused(e.to_string())),
+        Err(e) => return refused(None, e.to_string()),
     };
-    let verdict = match key_within(path) {
-        Err(e) => Verdict::Refused(e.to_string()),
-        Ok(within) if within != key.bytes => {
-            Verdict::Refused(format!("the verifying key within differs from {}", identity.vk))
+    let origin = Some(key.origin);
+    let layout = match key_within(path) {
+        Err(e) => return refused(origin, e.to_string()),
+        Ok((within, _)) if within != key.bytes => {
+            return refused(origin, format!("the verifying key within differs from {}", identity.vk))
         }
-        Ok(_) => match verdicts::remembered(path, verdicts) {
-            None => Verdict::Unchecked,
-            Some(digest) if digest == key.params_digest => Verdict::Verified,
-            Some(digest) => Verdict::Refused(format!("its digest is {digest}, expected {}", key.params_digest)),
-        },
+        Ok((_, layout)) => layout,
     };
-    (Some(key.origin), verdict)
+    let digest = key.params_digest;
+    let verdict = of_digest(verdicts::remembered(path, verdicts), &digest);
+    let original = Original { name: identity.params.clone(), bytes: layout.file_bytes() as u64, digest };
+    Quick { origin, verdict, prepared: quick_prepared(&path_beside(path), &original, &layout, verdicts) }
 }
 
-/// The bytes of a parameter file's own verifying key, the file's structure being right.
-fn key_within(path: &Path) -> Result<Vec<u8>> {
+fn of_digest(remembered: Option<String>, expected: &str) -> Verdict {
+    match remembered {
+        None => Verdict::Unchecked,
+        Some(digest) if digest == expected => Verdict::Verified,
+        Some(digest) => Verdict::Refused(format!("its digest is {digest}, expected {expected}")),
+    }
+}
+
+/// What is at `path`, if anything.
+fn quick_prepared(path: &Path, original: &Original, layout: &Layout, verdicts: Option<&Path>) -> Option<PreparedEntry> {
+    let (form, verdict) = match Prepared::open(path, original, layout) {
+        Ok(prepared) => {
+            let prepared = prepared?;
+            (Some(prepared.form()), of_digest(prepared.remembered(verdicts), prepared.digest()))
+        }
+        Err(error) => (None, Verdict::Refused(error.to_string())),
+    };
+    let bytes = fs::metadata(path).map_or(0, |found| found.len());
+    Some(PreparedEntry { path: path.to_owned(), bytes, form, verdict })
+}
+
+/// The bytes of a parameter file's own verifying key, the file's structure being right, and that.
+fn key_within(path: &Path) -> Result<(Vec<u8>, Layout)> {
     let file = open_regular(path).or_fault(Fault::Parameters, || format!("{}: cannot be opened", path.display()))?;
     let map = map(&file, path)?;
     let layout = Layout::parse(&map, path)?;
-    Ok(map[layout.vk_range()].to_vec())
+    Ok((map[layout.vk_range()].to_vec(), layout))
 }
 
 /// Result of one file's check.
@@ -139,6 +182,25 @@ pub struct Checked {
     pub path: PathBuf,
     /// Whose it is, its digest and its number of points, or what is wrong with it.
     pub outcome: Result<Sound, Error>,
+    /// The same of what is prepared from it, if it is sound itself.
+    pub prepared: Option<CheckedPrepared>,
+}
+
+/// Result of a prepared file's check.
+#[derive(Debug)]
+pub struct CheckedPrepared {
+    pub path: PathBuf,
+    pub outcome: Result<SoundPrepared, Error>,
+}
+
+/// A prepared file that belongs to its original, with nothing wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SoundPrepared {
+    pub form: Form,
+    pub digest: String,
+    pub bytes: u64,
+    /// Points that were compared with the original's were all of them, not a sample.
+    pub all_points: bool,
 }
 
 /// A parameter file with nothing wrong.
@@ -201,7 +263,11 @@ pub(super) fn check_listed(
             fail!(Fault::Usage, "{}: expected a name that ends in .params, or a folder", path.display())
         };
         let outcome = sound(catalogue, &identity, &lookup, full, verdicts, report);
-        Ok(Checked { path, outcome })
+        let (outcome, prepared) = match outcome {
+            Ok((sound, srs)) => (Ok(sound), check_prepared(&srs, full, verdicts, report)),
+            Err(error) => (Err(error), None),
+        };
+        Ok(Checked { path, outcome, prepared })
     };
     paths.into_iter().map(check_one).collect()
 }
@@ -213,13 +279,31 @@ fn sound(
     full: bool,
     verdicts: Option<&Path>,
     report: &Report,
-) -> Result<Sound> {
+) -> Result<(Sound, Srs)> {
     let srs = open_listed(catalogue, identity, lookup, verdicts, report)?;
     if full {
         srs.check_points(report)?;
     }
     let bytes = srs.layout().file_bytes() as u64;
-    Ok(Sound { origin: srs.origin(), digest: srs.digest().into(), bytes, all_points: full })
+    Ok((Sound { origin: srs.origin(), digest: srs.digest().into(), bytes, all_points: full }, srs))
+}
+
+/// What lies beside sound parameters, of whatever form.
+fn check_prepared(srs: &Srs, full: bool, verdicts: Option<&Path>, report: &Report) -> Option<CheckedPrepared> {
+    let path = path_beside(srs.path());
+    let check = |prepared: Prepared| {
+        prepared.check(srs, verdicts, true, report)?;
+        if full {
+            prepared.check_points(srs, report)?;
+        }
+        let (form, digest, bytes) = (prepared.form(), prepared.digest().to_owned(), prepared.bytes());
+        Ok(SoundPrepared { form, digest, bytes, all_points: full })
+    };
+    let outcome = match Prepared::open(&path, &srs.original(), srs.layout()) {
+        Ok(prepared) => check(prepared?),
+        Err(error) => Err(error),
+    };
+    Some(CheckedPrepared { path, outcome })
 }
 
 /// Names of the `.params` files in the lookup's folder, sorted.

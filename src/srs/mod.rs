@@ -12,13 +12,13 @@ pub mod generate;
 pub mod inventory;
 pub mod layout;
 mod points;
+pub mod prepared;
 pub mod progress;
 mod verdicts;
 mod verifying_key;
 
 use std::fs::File;
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bellperson::groth16::VerifyingKey;
@@ -32,7 +32,8 @@ use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::files;
 use catalogue::Catalogue;
-use layout::{Layout, Section};
+use layout::Layout;
+use prepared::Prepared;
 use progress::Report;
 use verdicts::{Key, Known};
 
@@ -91,6 +92,8 @@ pub struct Srs {
     vk: VerifyingKey<Bls12>,
     origin: Origin,
     known: Known,
+    /// The same points, for the CPU's sums.
+    prepared: Option<Prepared>,
 }
 
 impl Srs {
@@ -112,23 +115,13 @@ impl Srs {
         self.known.hashed
     }
 
-    /// Checks that nobody wrote into the file since it was mapped: cheap, and to be asked when its points have been used.
+    /// Checks that nobody wrote into the files since they were mapped: cheap, and to be asked when its points have been used.
     ///
     /// # Errors
-    /// `Parameters`: its length or time of modification is another one.
+    /// `Parameters`: the length or time of modification of one is another one.
     pub fn unchanged(&self) -> Result<()> {
-        let now = Key::now(&self.file, &self.path)?;
-        if now != self.key {
-            fail!(
-                Fault::Parameters,
-                "{}: changed while it was in use ({} bytes, now {}): do not prove while it is downloaded or copied; run again \
-                 with --recheck",
-                self.path.display(),
-                self.key.size(),
-                now.size()
-            );
-        }
-        Ok(())
+        self.key.check(&self.file, &self.path)?;
+        self.prepared.iter().try_for_each(Prepared::unchanged)
     }
 
     pub fn vk(&self) -> &VerifyingKey<Bls12> {
@@ -142,32 +135,41 @@ impl Srs {
 
     /// `tau^i (tau^n - 1) / delta`, for `i` from 0 to `n - 2`.
     pub fn h(&self) -> G1Bases<'_> {
-        self.bases(self.layout.h)
+        self.bases(0)
     }
 
     /// One point per aux variable.
     pub fn l(&self) -> G1Bases<'_> {
-        self.bases(self.layout.l)
+        self.bases(1)
     }
 
     /// Inputs first (all of them), then the aux variables that occur in A.
     pub fn a(&self) -> G1Bases<'_> {
-        self.bases(self.layout.a)
+        self.bases(2)
     }
 
     /// Inputs that occur in B, then aux variables that occur in B.
     pub fn b_g1(&self) -> G1Bases<'_> {
-        self.bases(self.layout.b_g1)
+        self.bases(3)
     }
 
     /// The same in G2.
     pub fn b_g2(&self) -> G2Bases<'_> {
-        self.bases(self.layout.b_g2)
+        self.bases(4)
     }
 
-    fn bases<const SIZE: usize>(&self, section: Section) -> RawBases<'_, SIZE> {
-        let range: Range<usize> = section.range();
-        RawBases::new(&self.map[range]).expect("a section is a whole number of points: Layout::parse")
+    /// The points of the k-th query.
+    fn bases<const SIZE: usize>(&self, k: usize) -> RawBases<'_, SIZE> {
+        let (_, section) = self.layout.queries()[k];
+        let bases = RawBases::new(&self.map[section.range()]);
+        let bases = bases.expect("a section is a whole number of points: Layout::parse");
+        match &self.prepared {
+            Some(prepared) => {
+                let with = bases.with_prepared(prepared.form(), prepared.points(k));
+                with.expect("a prepared file has sections as long as its original's: Prepared::open")
+            }
+            None => bases,
+        }
     }
 
     /// Checks every point: on the curve, in the subgroup, not the identity. Minutes for a test sector, hours for 32 GiB.
@@ -214,7 +216,7 @@ fn open_listed(
         );
     }
     points::check_sample(&map, &layout, &path)?;
-    let known = verdicts::digest_of(&stamp, &path, verdicts, lookup.recheck, report)?;
+    let known = verdicts::digest_of(&stamp, &path, 0, verdicts, lookup.recheck, report)?;
     if known.digest != key.params_digest {
         fail!(
             Fault::Parameters,
@@ -226,7 +228,7 @@ fn open_listed(
             verifying_key::remedy(key.origin)
         );
     }
-    Ok(Srs { path, file, key: stamp, map, layout, vk: key.vk, origin: key.origin, known })
+    Ok(Srs { path, file, key: stamp, map, layout, vk: key.vk, origin: key.origin, known, prepared: None })
 }
 
 /// Opens a parameter file, or says how one gets it.

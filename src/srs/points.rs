@@ -47,7 +47,7 @@ pub fn check_all(bytes: &[u8], layout: &Layout, path: &Path, report: &Report) ->
 }
 
 /// Up to `SAMPLE` places below `count`, from the first to the last.
-fn spread(count: usize) -> impl Iterator<Item = usize> {
+pub(super) fn spread(count: usize) -> impl Iterator<Item = usize> {
     let picks = count.min(SAMPLE);
     (0..picks).map(move |k| if picks == 1 { 0 } else { k * (count - 1) / (picks - 1) })
 }

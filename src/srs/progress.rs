@@ -23,6 +23,8 @@ pub enum Stage {
     Recording,
     /// Computing the points and writing them; points.
     Generating,
+    /// Converting the points for the CPU's sums, and writing them; points.
+    Preparing,
 }
 
 impl Stage {
@@ -34,6 +36,7 @@ impl Stage {
             Self::Waiting => "waiting for another process that generates the same parameters",
             Self::Recording => "recording the circuit for its parameters",
             Self::Generating => "generating parameters",
+            Self::Preparing => "preparing parameters",
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -67,6 +67,25 @@ impl Key {
         }
     }
 
+    /// Checks that the file it was taken of is as it was then.
+    ///
+    /// # Errors
+    /// `Parameters`: its length or time of modification is another one.
+    pub fn check(&self, file: &File, path: &Path) -> Result<()> {
+        let now = Self::now(file, path)?;
+        if now != *self {
+            fail!(
+                Fault::Parameters,
+                "{}: changed while it was in use ({} bytes, now {}): do not prove while it is downloaded or copied; run again \
+                 with --recheck",
+                path.display(),
+                self.size,
+                now.size
+            );
+        }
+        Ok(())
+    }
+
     /// Bytes of the file.
     pub fn size(&self) -> u64 {
         self.size
@@ -80,13 +99,21 @@ pub struct Known {
     pub hashed: u64,
 }
 
-/// The digest of a file that is `key`: remembered in the cache file `verdicts`, or computed and then remembered.
+/// The digest of a file that is `key`, of its bytes from `start` on: remembered in the cache file `verdicts`, or computed and then
+/// remembered.
 ///
 /// With `recheck` it is always computed. A cache that cannot be written is reported as a note and stops nothing.
 ///
 /// # Errors
 /// The file cannot be read, or changed while it was.
-pub fn digest_of(key: &Key, path: &Path, verdicts: Option<&Path>, recheck: bool, report: &Report) -> Result<Known> {
+pub fn digest_of(
+    key: &Key,
+    path: &Path,
+    start: u64,
+    verdicts: Option<&Path>,
+    recheck: bool,
+    report: &Report,
+) -> Result<Known> {
     if !recheck {
         if let Some(digest) = verdicts.and_then(|verdicts| recall(verdicts, path, key)) {
             return Ok(Known { digest, hashed: 0 });
@@ -94,8 +121,10 @@ pub fn digest_of(key: &Key, path: &Path, verdicts: Option<&Path>, recheck: bool,
     }
     let read = || format!("{}: cannot be read", path.display());
     // Own handle, own position; the caller's may be in use.
-    let reader = files::open_regular(path).or_fault(Fault::Parameters, read)?;
-    let digest = digest::of_reader(reader, key.size, report).or_fault(Fault::Parameters, read)?;
+    let mut reader = files::open_regular(path).or_fault(Fault::Parameters, read)?;
+    reader.seek(SeekFrom::Start(start)).or_fault(Fault::Parameters, read)?;
+    let bytes = key.size.saturating_sub(start);
+    let digest = digest::of_reader(reader, bytes, report).or_fault(Fault::Parameters, read)?;
     let now = fs::metadata(path).or_fault(Fault::Parameters, read)?;
     if Key::of(&now) != *key {
         fail!(Fault::Parameters, "{}: changed while it was read (still downloading?); try again", path.display());
@@ -109,7 +138,7 @@ pub fn digest_of(key: &Key, path: &Path, verdicts: Option<&Path>, recheck: bool,
             )));
         }
     }
-    Ok(Known { digest, hashed: key.size })
+    Ok(Known { digest, hashed: bytes })
 }
 
 /// The remembered digest of a file, if it is unchanged since.
@@ -164,7 +193,7 @@ mod tests {
         let read = AtomicBool::new(false);
         let key = Key::now(&File::open(path).unwrap(), path).unwrap();
         let report = |_| read.store(true, Ordering::Relaxed);
-        let known = digest_of(&key, path, Some(verdicts), recheck, &report).unwrap();
+        let known = digest_of(&key, path, 0, Some(verdicts), recheck, &report).unwrap();
         let read = read.into_inner();
         assert_eq!(known.hashed, if read { key.size() } else { 0 });
         (known.digest, read)
@@ -244,8 +273,8 @@ mod tests {
         let verdicts = path.join("verdicts.json");
         let key = Key::now(&File::open(&path).unwrap(), &path).unwrap();
         let abc = digest::of_bytes(b"abc");
-        assert_eq!(digest_of(&key, &path, Some(&verdicts), false, &report).unwrap().digest, abc);
+        assert_eq!(digest_of(&key, &path, 0, Some(&verdicts), false, &report).unwrap().digest, abc);
         assert!(noted.into_inner());
-        assert_eq!(digest_of(&key, &path, None, false, &silent).unwrap().digest, abc);
+        assert_eq!(digest_of(&key, &path, 0, None, false, &silent).unwrap().digest, abc);
     }
 }

@@ -1,7 +1,11 @@
 //! `cuzk params`.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
+use crate::backend::bases::Form;
+use crate::backend::cpu::prepare::form;
 use crate::circuit::proof_type::sector_size_name;
 use crate::circuit::{PoRep, SealProof};
 use crate::cli::{terminal, Terminal};
@@ -9,7 +13,8 @@ use crate::error::{Error, Fault, OrFault, Result};
 use crate::pipeline::parameters::{ensure_development, Meter, Source};
 use crate::report::Unit;
 use crate::srs::generate::Generated;
-use crate::srs::inventory::{self, Entry};
+use crate::srs::inventory::{self, CheckedPrepared, Entry, PreparedEntry, SoundPrepared};
+use crate::srs::prepared::{self, path_beside, Found};
 use crate::srs::Origin;
 
 /// `cuzk params list`.
@@ -28,8 +33,19 @@ pub fn list(source: &Source, json: bool) -> Result<()> {
         let verdict = entry.verdict.word();
         let reason = entry.verdict.reason().map_or(String::new(), |reason| format!(": {reason}"));
         text += &format!("{size:>7}  {verdict:9}  {origin:11}  {bytes:>9}  {}{reason}\n", entry.name);
+        text += &entry.prepared.as_ref().map_or(String::new(), prepared_line);
     }
     terminal::print(&text)
+}
+
+/// The line below its original's.
+fn prepared_line(entry: &PreparedEntry) -> String {
+    let PreparedEntry { path, bytes, form, verdict } = entry;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let what = form.map_or("prepared".into(), |form| format!("for {}", form.word()));
+    let (word, bytes) = (verdict.word(), Unit::Bytes.amount(*bytes));
+    let reason = verdict.reason().map_or(String::new(), |reason| format!(": {reason}"));
+    format!("{:>7}  {word:9}  {what:11}  {bytes:>9}  {name}{reason}\n", "")
 }
 
 fn object(entry: &Entry) -> serde_json::Value {
@@ -40,6 +56,13 @@ fn object(entry: &Entry) -> serde_json::Value {
         "origin": entry.origin.map(Origin::word),
         "verdict": entry.verdict.word(),
         "reason": entry.verdict.reason(),
+        "prepared": entry.prepared.as_ref().map(|prepared| json!({
+            "file": prepared.path,
+            "bytes": prepared.bytes,
+            "form": prepared.form.map(Form::word),
+            "verdict": prepared.verdict.word(),
+            "reason": prepared.verdict.reason(),
+        })),
     })
 }
 
@@ -72,12 +95,48 @@ pub fn check(source: &Source, proof: Option<SealProof>, full: bool, terminal: &T
             Err(error) => format!("wrong: {error}"),
         };
         text += &format!("{}: {outcome}\n", file.path.display());
+        if let Some(CheckedPrepared { path, outcome }) = &file.prepared {
+            let outcome = match outcome {
+                Ok(SoundPrepared { form, digest, bytes, all_points }) => {
+                    let points = if *all_points { "every point compared" } else { "a sample of points compared" };
+                    format!("prepared for {}, digest {digest}, {bytes} bytes, {points}", form.word())
+                }
+                Err(error) => format!("wrong: {error}; `cuzk params prepare` makes it anew"),
+            };
+            text += &format!("{}: {outcome}\n", path.display());
+        }
     }
     terminal::print(&text)?;
-    match checked.iter().filter(|file| file.outcome.is_err()).count() {
+    let prepared = || checked.iter().filter_map(|file| file.prepared.as_ref());
+    let wrong = checked.iter().filter(|file| file.outcome.is_err()).count()
+        + prepared().filter(|prepared| prepared.outcome.is_err()).count();
+    match wrong {
         0 => Ok(()),
-        wrong => Err(Error::new(Fault::Parameters, format!("{wrong} of {} parameter files are wrong", checked.len()))),
+        wrong => {
+            let all = checked.len() + prepared().count();
+            Err(Error::new(Fault::Parameters, format!("{wrong} of {all} parameter files are wrong")))
+        }
     }
+}
+
+/// `cuzk params prepare`, in the form that this run's arithmetic reads.
+pub fn prepare(source: &Source, proof: SealProof, output: Option<PathBuf>, terminal: &Terminal) -> Result<()> {
+    let (porep, progress, form) = (PoRep::new(proof)?, terminal.progress(), form());
+    let srs = source.open(&porep, &progress)?;
+    let beside = path_beside(srs.path());
+    let path = output.unwrap_or_else(|| beside.clone());
+    match source.find_prepared(&srs, &path, form, &progress) {
+        Ok(Found::Prepared(_)) => terminal.note(&format!("{}: was there already; it is whole", path.display())),
+        // What is wrong with it will be gone.
+        _ => {
+            let meter = Meter::new(&progress);
+            prepared::write(&srs, form, &path, &|event| meter.report(event))?;
+        }
+    }
+    if path != beside {
+        terminal.note(&format!("it is taken where it lies beside the original: link it to {}", beside.display()));
+    }
+    terminal::print_place(&path.display().to_string())
 }
 
 /// `cuzk params generate`. What was there before is checked like anything that a proof is to be made with.

@@ -100,7 +100,8 @@ struct Proved {
 impl Run<'_> {
     /// Sends all jobs through the pipeline; returns when each has ended (see [`Desk::ended`]).
     pub fn run(&self, jobs: Vec<Job>) {
-        let parameters = parameters::Shared::new(self.source, self.progress);
+        let form = self.devices.iter().find_map(Device::form);
+        let parameters = parameters::Shared::new(self.source, form, self.progress);
         let places = Budget::new(self.in_flight.max(1) as u64);
         let (loaded, to_circuits) = sync_channel(1);
         // As many as there are places: a synthesis never waits for a device to take its result.

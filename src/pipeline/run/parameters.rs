@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::backend::bases::Form;
 use crate::circuit::{PoRep, SealProof};
 use crate::error::Result;
 use crate::pipeline::compiled::Compiled;
@@ -12,6 +13,8 @@ use crate::report::Progress;
 
 pub(super) struct Shared<'a> {
     source: &'a Source,
+    /// What devices read prepared parameters in.
+    form: Option<Form>,
     progress: &'a Progress,
     poreps: Mutex<HashMap<SealProof, Arc<PoRep>>>,
     by_type: Mutex<HashMap<SealProof, Arc<Opened>>>,
@@ -19,8 +22,9 @@ pub(super) struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    pub fn new(source: &'a Source, progress: &'a Progress) -> Self {
-        Self { source, progress, poreps: Mutex::default(), by_type: Mutex::default(), by_circuit: Mutex::default() }
+    pub fn new(source: &'a Source, form: Option<Form>, progress: &'a Progress) -> Self {
+        let (poreps, by_type, by_circuit) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { source, form, progress, poreps, by_type, by_circuit }
     }
 
     /// The proof type set up, its parameters not looked at: all that checking a file needs.
@@ -40,7 +44,7 @@ impl<'a> Shared<'a> {
     /// The proof type set up, with its parameters; opened and checked on first use. Types of one circuit share the file.
     ///
     /// # Errors
-    /// Those of [`Source::open`]; the next file of the type tries again.
+    /// Those of [`Source::open_for`]; the next file of the type tries again.
     pub fn open(&self, proof: SealProof) -> Result<Arc<Opened>> {
         // Held while opening: whoever comes second wants the same file.
         let mut by_type = self.by_type.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,7 +56,7 @@ impl<'a> Shared<'a> {
         let same = by_type.values().find(|o| o.porep.identity() == identity).map(|o| o.srs.clone());
         let srs = match same {
             Some(srs) => srs,
-            None => Arc::new(self.source.open(&porep, self.progress)?),
+            None => Arc::new(self.source.open_for(&porep, self.form, self.progress)?),
         };
         let opened = Arc::new(Opened { porep, srs });
         by_type.insert(proof, opened.clone());

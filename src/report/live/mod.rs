@@ -28,7 +28,7 @@ pub enum Mode {
     Bars { colour: bool },
     /// A line per event on standard error.
     Lines,
-    /// Nothing.
+    /// Nothing but warnings.
     Silent,
 }
 
@@ -92,7 +92,7 @@ impl Live {
     /// among them.
     pub fn progress(&self) -> Progress {
         match &*self.screen {
-            Screen::Silent => Progress::silent(),
+            Screen::Silent => Progress::quiet(),
             Screen::Bars(bars) => Progress::among(bars.all.clone(), bars.colour),
             _ => Progress::lines_to(Box::new(Above { screen: self.screen.clone(), line: Vec::new() }), TASK_INTERVAL),
         }

@@ -26,8 +26,9 @@ use crate::error::{Fault, OrFault, Result};
 use crate::fail;
 use crate::files::{self, Temporary};
 use crate::report::Unit;
-use place::{check_space, lock, prepare_folder, remove_stale};
+use place::{lock, prepare_folder, remove_stale};
 
+pub(super) use place::check_space;
 pub use place::refuse_official;
 pub use toxic::ToxicWaste;
 pub use writer::Parameters;

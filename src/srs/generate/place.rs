@@ -120,7 +120,7 @@ pub(super) fn remove_stale(request: &Request) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn check_space(folder: &Path, bytes: u64) -> Result<()> {
+pub(in crate::srs) fn check_space(folder: &Path, bytes: u64) -> Result<()> {
     let space = statvfs(folder).or_fault(Fault::Output, || "free space is unknown".into())?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     if free < bytes {

@@ -1,6 +1,7 @@
 //! Lookup, refusal and inventory, on a circuit of a few rows and a catalogue of our own.
 
 mod generation;
+mod prepared;
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
