@@ -31,7 +31,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("batch", &["pipeline", "c1", "circuit", "srs"]),
-    ("bench", &["circuit", "witness", "constraints"]),
+    ("bench", &["circuit", "witness", "constraints", "groth16", "srs", "backend"]),
     ("pipeline", &["c1", "circuit", "witness", "constraints", "srs", "groth16", "backend", "gpu"]),
     ("groth16", &["backend", "srs", "witness", "constraints"]),
     ("srs", &["circuit", "constraints", "backend"]),

@@ -1,7 +1,7 @@
-//! Synthesis measured: several ways from a partition to its assignment side by side, and the circuit's rows replayed into
-//! containers. No device, no parameters.
+//! Parts of the work measured alone, without parameters. Synthesis: several ways from a partition to its assignment side by side, and the
+//! circuit's rows replayed into containers. A partition's device work at full size: see [`partition`].
 //!
-//! A new way is one more [`Strategy`], listed in [`strategies`].
+//! A new way to synthesize is one more [`Strategy`], listed in [`strategies`].
 
 mod agreement;
 mod allocations;
@@ -11,6 +11,7 @@ pub mod daemon;
 mod kinds;
 mod measure;
 mod native;
+pub mod partition;
 pub mod proving;
 mod replay;
 mod sizes;

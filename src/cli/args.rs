@@ -325,6 +325,8 @@ pub enum ParamsCommand {
 pub enum BenchCommand {
     /// Measure synthesis alone, without device and parameters: several ways side by side
     Synth(SynthArgs),
+    /// Compute one partition at full size, without parameters: evaluation, quotient and the five sums, each checked
+    Partition(PartitionArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -360,6 +362,30 @@ pub struct SynthArgs {
     /// Replace an existing plot
     #[arg(long, requires = "plot")]
     pub force: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PartitionArgs {
+    /// C1 file whose first partition it is, or `-` for standard input
+    #[arg(conflicts_with = "sector_size")]
+    pub file: Option<PathBuf>,
+    /// Sector size; a C1 output of it is fabricated
+    #[arg(long, value_enum, ignore_case = true, value_name = "SIZE")]
+    pub sector_size: Option<SectorSize>,
+    /// Proof type, for files that carry none, e.g. StackedDrg32GiBV1_1
+    #[arg(long, value_name = "TYPE", value_parser = values::seal_proof(), hide_possible_values = true)]
+    pub registered_proof: Option<SealProof>,
+    /// Memory to use, anonymous and pinned, e.g. 18GiB [default: what machine, cgroup and limits leave, less a margin]
+    #[arg(long, value_name = "BYTES", value_parser = values::byte_size)]
+    pub memory: Option<u64>,
+    /// What computes: `auto`, a CUDA device that can, else the CPU; `cpu`; `cuda`, the first CUDA device that can, or `cuda:N`
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::computing_device)]
+    pub device: values::DeviceName,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -81,7 +81,8 @@ pub fn run(options: Options, terminal: &Terminal) -> Result<()> {
         Task::ParamsPrepare { parameters, proof, output } => run::params::prepare(&parameters, proof, output, terminal),
         Task::Devices { json } => run::devices::run(json),
         Task::SelfTest { devices, json } => run::devices::self_test(devices, json),
-        Task::Synth(options) => run::bench::synth(&options, terminal),
+        Task::Synth(options) => run::bench::synth::run(&options, terminal),
+        Task::Partition(options) => run::bench::partition::run(&options, threads, terminal),
         Task::Completions(shell) => documents::completions(shell),
         Task::Man(command) => documents::man(&command),
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap_complete::Shell;
 
 use super::args::{self, Args, Command, DataArg, FolderArgs, ParamsCommand, SectorArgs};
-use super::values::{self, DeviceName};
+use super::values::{self, DeviceName, SectorSize};
 use super::Environment;
 use crate::batch::{Settings, Shard};
 use crate::bench::{Plan, NAMES};
@@ -49,6 +49,7 @@ pub enum Task {
     Devices { json: bool },
     SelfTest { devices: Tested, json: bool },
     Synth(Synth),
+    Partition(Partition),
     Completions(Shell),
     Man(Vec<String>),
 }
@@ -156,6 +157,19 @@ pub enum SynthPlan {
     Containers { runs: usize },
 }
 
+/// A partition's device work, measured.
+#[derive(Debug)]
+pub struct Partition {
+    /// Whose first partition it is: of the C1 file, or of one that is fabricated.
+    pub circuit: CircuitOf,
+    /// None: what is available.
+    pub memory: Option<u64>,
+    pub device: DeviceName,
+    /// As in [`Constraints`].
+    pub cache: Option<PathBuf>,
+    pub json: bool,
+}
+
 /// Where bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
@@ -189,6 +203,7 @@ impl Task {
             | Self::Inspect(_)
             | Self::Constraints(_)
             | Self::Synth(_)
+            | Self::Partition(_)
             | Self::ParamsList { .. }
             | Self::ParamsCheck { .. }
             | Self::Devices { .. }
@@ -242,6 +257,7 @@ impl Options {
             }
             Command::Devices(args) => Task::Devices { json: args.json },
             Command::Bench(args::BenchCommand::Synth(args)) => Task::Synth(synth(args, environment)?),
+            Command::Bench(args::BenchCommand::Partition(args)) => Task::Partition(partition(args, environment)?),
             Command::Completions { shell } => Task::Completions(shell),
             Command::Man { command } => Task::Man(command),
         };
@@ -400,18 +416,28 @@ fn sample(args: args::SampleArgs) -> Result<Sample> {
 }
 
 fn constraints(args: args::ConstraintsArgs, environment: &Environment) -> Result<Constraints> {
-    let circuit = match (args.file, args.sector_size) {
+    let circuit = circuit_of(args.file, args.sector_size, args.registered_proof)?;
+    Ok(Constraints { circuit, cache: cache_folder(args.cache, environment), json: args.json })
+}
+
+fn partition(args: args::PartitionArgs, environment: &Environment) -> Result<Partition> {
+    let circuit = circuit_of(args.file, args.sector_size, args.registered_proof)?;
+    let cache = cache_folder(args.cache, environment);
+    Ok(Partition { circuit, memory: args.memory, device: args.device, cache, json: args.json })
+}
+
+fn circuit_of(file: Option<PathBuf>, size: Option<SectorSize>, proof: Option<SealProof>) -> Result<CircuitOf> {
+    match (file, size) {
         (Some(file), _) => {
-            let read = ReadOptions { proof: args.registered_proof, ..ReadOptions::default() };
-            CircuitOf::C1File { input: input(file), read }
+            let read = ReadOptions { proof, ..ReadOptions::default() };
+            Ok(CircuitOf::C1File { input: input(file), read })
         }
-        (None, Some(_)) if args.registered_proof.is_some() => {
+        (None, Some(_)) if proof.is_some() => {
             fail!(Fault::Usage, "--registered-proof goes with a C1 file; --sector-size alone says which circuit")
         }
-        (None, Some(size)) => CircuitOf::Proof(default_proof(size.bytes())?),
+        (None, Some(size)) => Ok(CircuitOf::Proof(default_proof(size.bytes())?)),
         (None, None) => fail!(Fault::Usage, "a C1 file or --sector-size is needed"),
-    };
-    Ok(Constraints { circuit, cache: cache_folder(args.cache, environment), json: args.json })
+    }
 }
 
 /// Where circuits' constraints are kept: the flag, CUZK_CACHE, the user's cache folder; `None` where there is no home folder.
@@ -635,6 +661,8 @@ mod tests {
         for line in [
             "cuzk constraints",
             "cuzk constraints --sector-size 2KiB --registered-proof StackedDrg2KiBV1_1",
+            "cuzk bench partition",
+            "cuzk bench partition --sector-size 2KiB --registered-proof StackedDrg2KiBV1_1",
             "cuzk verify - --c1 -",
             "cuzk sample -o x --sector-size 2KiB --registered-proof StackedDrg8MiBV1_1",
             "cuzk prove Cargo.toml -o ./Cargo.toml --force",

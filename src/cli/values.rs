@@ -128,6 +128,17 @@ pub fn device(text: &str) -> Result<DeviceName, String> {
     }
 }
 
+/// `auto`, `cpu`, `cuda` or `cuda:N`: what computes.
+pub fn computing_device(text: &str) -> Result<DeviceName, String> {
+    match device(text) {
+        Ok(DeviceName::Simulator(_)) => {
+            Err("the simulator computes nothing; expected auto, cpu, cuda or cuda:N".into())
+        }
+        Err(_) if !text.starts_with("cuda:") => Err("expected auto, cpu, cuda or cuda:N".into()),
+        other => other,
+    }
+}
+
 /// `cuda` or `cuda:N`.
 pub fn cuda_device(text: &str) -> Result<DeviceName, String> {
     device(text)
@@ -186,6 +197,11 @@ mod tests {
         }
         assert_eq!(cuda_device("cuda:1"), Ok(DeviceName::Cuda(Some(1))));
         assert!(cuda_device("cpu").is_err() && cuda_device("cuda:x").is_err());
+        assert_eq!(computing_device("auto"), Ok(DeviceName::Auto));
+        assert_eq!(computing_device("cuda:1"), Ok(DeviceName::Cuda(Some(1))));
+        assert!(computing_device("simulator:1").is_err_and(|message| message.contains("computes nothing")));
+        assert!(computing_device("gpu").is_err_and(|message| !message.contains("simulator")));
+        assert!(computing_device("cuda:x").is_err_and(|message| message.contains("cuda:0")));
         assert!(device("cpu:1").is_err() && device("auto:1").is_err() && device("gpu").is_err());
     }
 

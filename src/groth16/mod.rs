@@ -8,11 +8,13 @@
 
 mod blinding;
 mod circuit;
+mod queries;
 pub mod simulate;
 mod verify;
 
 pub use blinding::Blinding;
 pub use circuit::Circuit;
+pub use queries::{Lengths, Queries};
 pub use verify::{check_proofs, verify};
 
 use std::time::Instant;
@@ -100,6 +102,19 @@ pub fn sums_of_witnesses(
     witnesses: &[(&CompactWitness, &Timings)],
 ) -> Result<Vec<WitnessSums>> {
     check_shape(srs, circuit)?;
+    sums_over(backend, &Queries::of(srs), circuit, witnesses)
+}
+
+/// The same over any bases.
+///
+/// # Errors
+/// A witness or bases of another circuit; the backend's failures.
+pub fn sums_over(
+    backend: &dyn Backend,
+    queries: &Queries<'_>,
+    circuit: &Circuit,
+    witnesses: &[(&CompactWitness, &Timings)],
+) -> Result<Vec<WitnessSums>> {
     for (witness, _) in witnesses {
         let (got, expected) = (witness.inputs().len(), circuit.inputs());
         if got != expected {
@@ -113,12 +128,11 @@ pub fn sums_of_witnesses(
     let sums_g1 = |phase, bases: G1Bases<'_>, lists: &[&[Scalars<'_>]]| {
         timed(phase, bases.len(), witnesses, || backend.sums_g1(bases, lists))
     };
-    let l = sums_g1(Phase::SumL, srs.l(), &scalars.iter().map(|of| &of.l[..]).collect::<Vec<_>>())?;
-    let a = sums_g1(Phase::SumA, srs.a(), &scalars.iter().map(|of| &of.a[..]).collect::<Vec<_>>())?;
+    let l = sums_g1(Phase::SumL, queries.l, &scalars.iter().map(|of| &of.l[..]).collect::<Vec<_>>())?;
+    let a = sums_g1(Phase::SumA, queries.a, &scalars.iter().map(|of| &of.a[..]).collect::<Vec<_>>())?;
     let b: Vec<_> = scalars.iter().map(|of| &of.b[..]).collect();
-    let b_g1 = sums_g1(Phase::SumBG1, srs.b_g1(), &b)?;
-    let bases = srs.b_g2();
-    let b_g2 = timed(Phase::SumBG2, bases.len(), witnesses, || backend.sums_g2(bases, &b))?;
+    let b_g1 = sums_g1(Phase::SumBG1, queries.b_g1, &b)?;
+    let b_g2 = timed(Phase::SumBG2, queries.b_g2.len(), witnesses, || backend.sums_g2(queries.b_g2, &b))?;
     let of_witness = |k: usize| WitnessSums { l: l[k], a: a[k], b_g1: b_g1[k], b_g2: b_g2[k] };
     Ok((0..witnesses.len()).map(of_witness).collect())
 }
@@ -179,11 +193,10 @@ pub fn assemble(vk: &VerifyingKey<Bls12>, sums: &Sums, blinding: &Blinding) -> P
 
 /// Compares the circuit's lengths with the parameters'.
 fn check_shape(srs: &Srs, circuit: &Circuit) -> Result<()> {
-    let Densities { a_aux, b_input, b_aux } = circuit.densities();
-    let (a, b) = (circuit.inputs() + a_aux.count_ones(), b_input.count_ones() + b_aux.count_ones());
+    let Lengths { h, l, a, b } = Lengths::of(circuit);
     let queries = [
-        ("h", srs.h().len(), circuit.domain() - 1),
-        ("l", srs.l().len(), circuit.aux()),
+        ("h", srs.h().len(), h),
+        ("l", srs.l().len(), l),
         ("a", srs.a().len(), a),
         ("b_g1", srs.b_g1().len(), b),
         ("b_g2", srs.b_g2().len(), b),

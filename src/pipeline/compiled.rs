@@ -1,12 +1,14 @@
 //! A circuit taken apart: its constraints, and how its witnesses are made.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::backend::ROW_BYTES;
 use crate::circuit::{Partition, PartitionCircuit, PoRep, Statement, VanillaProofs};
+use crate::constraints::cache;
 use crate::error::{Error, Fault, Result};
 use crate::fail;
 use crate::groth16::Circuit;
+use crate::report::Progress;
 use crate::witness::{self, porep::Generator, CompactWitness};
 
 /// A circuit's constraints, and the generator of its witnesses.
@@ -27,6 +29,26 @@ pub enum Values {
 }
 
 impl Compiled {
+    /// The constraints of `porep`'s circuit, from a file in the folder `cache` or from the circuit itself, and the generator of its
+    /// witnesses.
+    ///
+    /// # Errors
+    /// `Internal`: those of [`Constraints::build`](crate::constraints::Constraints::build).
+    pub fn new(porep: &PoRep, cache: Option<&Path>, progress: &Progress) -> Result<Self> {
+        let identity = porep.identity().params;
+        let path = cache.map(|folder| cache::path(folder, &identity));
+        let found = cache::load_or_build(path.as_deref(), &identity, || {
+            progress.note("taking the constraints from the circuit: seconds, for 32 GiB and more about a minute");
+            porep.blank()
+        })?;
+        progress.note(&found.note());
+        let loaded_from = found.loaded_from().map(Path::to_owned);
+        let generator = Generator::new(&porep.shape()).map_err(|error| {
+            progress.note(&format!("{error}: witnesses are made by running the circuit, which takes far longer"));
+        });
+        Ok(Self { circuit: Circuit::new(found.constraints), generator: generator.ok(), loaded_from })
+    }
+
     /// What the witness of partition `k`, counted from 0, is made from.
     ///
     /// # Errors

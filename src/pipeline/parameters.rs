@@ -8,16 +8,13 @@ use super::compiled::Compiled;
 use crate::backend::bases::Form;
 use crate::circuit::proof_type::sector_size_name;
 use crate::circuit::PoRep;
-use crate::constraints::cache;
 use crate::error::{Fault, OrFault, Result};
 use crate::fail;
-use crate::groth16::Circuit;
 use crate::report::{Progress, Task, Unit};
 use crate::srs::generate::{generate, Generated, Request};
 use crate::srs::prepared::{path_beside, Found};
 use crate::srs::progress::{self, Stage};
 use crate::srs::{self, Lookup, OpenedVk, Origin, Srs, LARGEST_DEVELOPMENT};
-use crate::witness::porep::Generator;
 
 /// Which parameters to use.
 #[derive(Clone, Debug)]
@@ -59,7 +56,7 @@ impl Source {
             Ok(Found::Nothing) => srs,
             Ok(Found::Prepared(prepared)) => {
                 progress.note(&format!("points are read from {}", path.display()));
-                srs.with_prepared(prepared)
+                srs.with_prepared(*prepared)
             }
             Ok(Found::Other(other)) => {
                 progress.note(&format!(
@@ -89,20 +86,9 @@ impl Source {
     /// The constraints of `porep`'s circuit, from the cache or from the circuit itself, and the generator of its witnesses.
     ///
     /// # Errors
-    /// `Internal`: those of [`Constraints::build`](crate::constraints::Constraints::build).
+    /// Those of [`Compiled::new`].
     pub fn compile(&self, porep: &PoRep, progress: &Progress) -> Result<Compiled> {
-        let identity = porep.identity().params;
-        let path = self.cache.as_ref().map(|folder| cache::path(folder, &identity));
-        let found = cache::load_or_build(path.as_deref(), &identity, || {
-            progress.note("taking the constraints from the circuit: seconds, for 32 GiB and more about a minute");
-            porep.blank()
-        })?;
-        progress.note(&found.note());
-        let loaded_from = found.loaded_from().map(Path::to_owned);
-        let generator = Generator::new(&porep.shape()).map_err(|error| {
-            progress.note(&format!("{error}: witnesses are made by running the circuit, which takes far longer"));
-        });
-        Ok(Compiled { circuit: Circuit::new(found.constraints), generator: generator.ok(), loaded_from })
+        Compiled::new(porep, self.cache.as_deref(), progress)
     }
 
     /// Bytes of the folder's largest parameter file with what is prepared of it, 0 where there is none: the most that a run maps at a time,

@@ -1,6 +1,6 @@
 //! Phases of a proof, their timings as a table or JSON, memory, progress; of a batch, its report, trace, timeline picture,
 //! metrics and live display; what devices time themselves, and what their self-test found;
-//! measurements side by side. Nothing here reads flags or environment.
+//! measurements side by side, and of a partition with its checks. Nothing here reads flags or environment.
 
 mod axis;
 mod batch;
@@ -12,6 +12,7 @@ mod memory;
 mod merge;
 pub mod metrics;
 mod operations;
+pub mod partition;
 mod phase;
 mod progress;
 mod record;

@@ -19,10 +19,11 @@ pub struct Timings {
     device_work: Mutex<DeviceWork>,
 }
 
+/// A phase's measurements, added up.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    wall: Duration,
-    items: u64,
+pub(super) struct Entry {
+    pub wall: Duration,
+    pub items: u64,
     measured: bool,
 }
 
@@ -54,7 +55,7 @@ impl Timings {
         self.device_work.lock().unwrap_or_else(PoisonError::into_inner).add(work);
     }
 
-    fn device_work(&self) -> DeviceWork {
+    pub(super) fn device_work(&self) -> DeviceWork {
         self.device_work.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -87,7 +88,8 @@ impl Timings {
         self.json_at(self.started.elapsed(), peak)
     }
 
-    fn measured(&self) -> Vec<(Phase, Entry)> {
+    /// The phases that were entered, in order.
+    pub(super) fn measured(&self) -> Vec<(Phase, Entry)> {
         let entries = *self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         Phase::ALL.into_iter().zip(entries).filter(|(_, entry)| entry.measured).collect()
     }
@@ -101,14 +103,7 @@ impl Timings {
     fn table_at(&self, total: Duration, peak: &Memory) -> String {
         let measured = self.measured();
         let mut rows = vec![["phase", "wall", "share", "items", "rate"].map(str::to_owned)];
-        rows.extend(measured.iter().map(|(phase, entry)| {
-            let unit = phase.unit();
-            let (items, rate) = match entry.items {
-                0 => (String::new(), String::new()),
-                n => (unit.amount(n), unit.rate(n, entry.wall).unwrap_or_default()),
-            };
-            [phase.name().to_owned(), duration(entry.wall), percent(entry.wall, total), items, rate]
-        }));
+        rows.extend(measured.iter().map(|(phase, entry)| entry.row(*phase, total)));
         if let Some(outside) = self.outside(total) {
             rows.push([OTHER.into(), duration(outside), percent(outside, total), String::new(), String::new()]);
         }
@@ -119,20 +114,7 @@ impl Timings {
     }
 
     fn json_at(&self, total: Duration, peak: &Memory) -> Value {
-        let mut phases: Vec<Value> = self
-            .measured()
-            .iter()
-            .map(|(phase, entry)| {
-                json!({
-                    "phase": phase.name(),
-                    "seconds": entry.wall.as_secs_f64(),
-                    "share": share(entry.wall, total),
-                    "items": counted(entry.items),
-                    "unit": phase.unit().name(),
-                    "items_per_second": counted(entry.items).and_then(|items| per_second(items, entry.wall)),
-                })
-            })
-            .collect();
+        let mut phases: Vec<Value> = self.measured().iter().map(|(phase, entry)| entry.json(*phase, total)).collect();
         phases.extend(self.outside(total).map(|outside| {
             let (seconds, share) = (outside.as_secs_f64(), share(outside, total));
             json!({"phase": OTHER, "seconds": seconds, "share": share, "items": null, "unit": null, "items_per_second": null})
@@ -146,6 +128,30 @@ impl Timings {
                 "mapped_peak_bytes": peak.mapped,
                 "resident_peak_bytes": peak.resident_peak,
             },
+        })
+    }
+}
+
+impl Entry {
+    /// Cells of a table: phase, wall time, share of the total, items, rate.
+    pub(super) fn row(&self, phase: Phase, total: Duration) -> [String; 5] {
+        let unit = phase.unit();
+        let (items, rate) = match self.items {
+            0 => (String::new(), String::new()),
+            n => (unit.amount(n), unit.rate(n, self.wall).unwrap_or_default()),
+        };
+        [phase.name().to_owned(), duration(self.wall), percent(self.wall, total), items, rate]
+    }
+
+    /// The same as an object: see [`Timings::json`].
+    pub(super) fn json(&self, phase: Phase, total: Duration) -> Value {
+        json!({
+            "phase": phase.name(),
+            "seconds": self.wall.as_secs_f64(),
+            "share": share(self.wall, total),
+            "items": counted(self.items),
+            "unit": phase.unit().name(),
+            "items_per_second": counted(self.items).and_then(|items| per_second(items, self.wall)),
         })
     }
 }

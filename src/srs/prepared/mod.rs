@@ -61,7 +61,7 @@ pub enum Found {
     Nothing,
     /// One for other arithmetic.
     Other(Form),
-    Prepared(Prepared),
+    Prepared(Box<Prepared>),
 }
 
 /// A prepared file that belongs to its original, mapped.
@@ -239,7 +239,7 @@ impl Srs {
             return Ok(Found::Other(prepared.form));
         }
         prepared.check(self, verdicts, recheck, report)?;
-        Ok(Found::Prepared(prepared))
+        Ok(Found::Prepared(Box::new(prepared)))
     }
 
     /// The same parameters, their points read from a file that was prepared from them and checked.

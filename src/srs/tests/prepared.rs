@@ -44,7 +44,7 @@ fn points_are_read_from_the_prepared_file_page_by_page() {
         let Found::Prepared(prepared) = find(&srs, &path, form).unwrap() else { panic!("not taken") };
         assert_eq!((prepared.form(), prepared.bytes()), (form, bytes.len() as u64));
         assert!(srs.l().prepared(form).is_none());
-        let srs = srs.with_prepared(prepared);
+        let srs = srs.with_prepared(*prepared);
         let pages = [srs.h(), srs.l(), srs.a(), srs.b_g1()].map(|bases| {
             let points = bases.prepared(form).unwrap();
             assert_eq!(points.len(), bases.len());

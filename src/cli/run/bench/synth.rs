@@ -1,14 +1,13 @@
-//! `cuzk bench`.
+//! `cuzk bench synth`.
 
-use super::c1_file::C1File;
 use crate::bench::{compare, compare_containers, Subject};
 use crate::cli::options::{Synth, SynthPlan};
+use crate::cli::run::c1_file::C1File;
 use crate::cli::{terminal, Terminal};
 use crate::error::{Fault, OrFault, Result};
 use crate::pipeline::output::Output;
 
-/// `cuzk bench synth`.
-pub fn synth(options: &Synth, terminal: &Terminal) -> Result<()> {
+pub fn run(options: &Synth, terminal: &Terminal) -> Result<()> {
     let plot = options.plot.as_ref().map(|path| Output::check(path, options.replace)).transpose()?;
     let file = C1File::read(&options.input, &options.read)?;
     let subject = Subject { porep: &file.porep, statement: &file.c1.statement, vanilla: &file.c1.vanilla };

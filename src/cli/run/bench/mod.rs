@@ -1,0 +1,4 @@
+//! `cuzk bench`.
+
+pub mod partition;
+pub mod synth;
