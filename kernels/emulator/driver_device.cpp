@@ -125,6 +125,8 @@ API(cuDevicePrimaryCtxRelease_v2)(int device) {
     LOCKED;
     if (!is_device(device)) return INVALID_DEVICE;
     if (!contexts[device].retained) return INVALID_CONTEXT;
+    // The driver waits for the device before it destroys the context.
+    if (contexts[device].retained == 1) finish_device(device);
     if (--contexts[device].retained == 0) reset(device);
     return SUCCESS;
 }

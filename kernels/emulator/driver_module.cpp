@@ -79,6 +79,8 @@ API(cuModuleLoadFatBinary)(void **module, const void *image) { return cuModuleLo
 
 API(cuModuleUnload)(void *module) {
     LOCKED;
+    // The driver waits for the device, whose kernels may be the module's.
+    finish_device(static_cast<Module *>(module)->device);
     return delete static_cast<Module *>(module), SUCCESS;
 }
 

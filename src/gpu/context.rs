@@ -1,6 +1,8 @@
 //! An opened device: its context, the kernels' module, and launches.
 
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,9 +36,10 @@ pub struct Gpu {
     patience: Duration,
     /// In the order of [`NAMES`]; the module's.
     functions: Vec<Function>,
-    // Dropped in this order: the context last.
-    _module: Module,
-    context: Context,
+    module: ManuallyDrop<Module>,
+    context: ManuallyDrop<Context>,
+    /// The device did not finish, or has failed: whatever waits for it is left to the end of the process.
+    lost: AtomicBool,
 }
 
 /// A kernel of a loaded module.
@@ -133,7 +136,8 @@ impl Gpu {
         };
         let functions = NAMES.iter().map(function).collect::<Result<_>>()?;
         let name = super::devices::name_of(index).unwrap_or_else(|_| "unnamed".into());
-        Ok(Arc::new(Self { index, name, patience, functions, _module: module, context }))
+        let (module, context, lost) = (ManuallyDrop::new(module), ManuallyDrop::new(context), AtomicBool::new(false));
+        Ok(Arc::new(Self { index, name, patience, functions, module, context, lost }))
     }
 
     /// A stream of its own: work in it runs in the order in which it is enqueued.
@@ -158,6 +162,16 @@ impl Gpu {
         self.patience
     }
 
+    /// Notes that work did not finish, or has failed.
+    pub(super) fn lose(&self) {
+        self.lost.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that was noted: the device is not used any more.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
     /// Bytes of device memory that are free, and in all.
     ///
     /// # Errors
@@ -171,7 +185,8 @@ impl Gpu {
 
     /// Makes this device's context the thread's: whatever names no stream and no event goes there.
     pub(super) fn make_current(&self) -> Result<()> {
-        self.tell("its context", CurrentContext::set_current(&self.context))
+        let context: &Context = &self.context;
+        self.tell("its context", CurrentContext::set_current(context))
     }
 
     /// An outcome of cust's as ours.
@@ -226,9 +241,17 @@ impl Gpu {
 }
 
 impl Drop for Gpu {
-    /// The module is unloaded in the context that is current.
+    /// Unloads the module, in the context that is current, and releases the context last. Both wait for the device: one that is lost
+    /// keeps them to the end of the process, which ends a kernel that hangs.
     fn drop(&mut self) {
-        // Where that fails, so does what follows, and the driver keeps it to the end of the process.
-        let _ = self.make_current();
+        // Where there is no making it current, what follows fails too, and the driver keeps it as long.
+        if self.is_lost() || self.make_current().is_err() {
+            return;
+        }
+        // SAFETY: each is dropped here only, once, and not used after.
+        unsafe {
+            ManuallyDrop::drop(&mut self.module);
+            ManuallyDrop::drop(&mut self.context);
+        }
     }
 }

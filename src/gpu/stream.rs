@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -42,8 +41,6 @@ pub(super) struct Pool {
     gpu: Arc<Gpu>,
     /// Addresses of what came back, by size in bytes.
     free: Mutex<HashMap<usize, Vec<u64>>>,
-    /// The device did not finish, or has failed: its memory is left to the driver, since freeing waits.
-    lost: AtomicBool,
 }
 
 impl std::fmt::Debug for Pool {
@@ -58,8 +55,8 @@ impl Stream {
         let inner = gpu.tell("a stream", cust::stream::Stream::new(StreamFlags::DEFAULT, None))?;
         let origin = gpu.tell("an event", Event::new(EventFlags::DEFAULT))?;
         gpu.tell("recording an event", origin.record(&inner))?;
-        let pool = Arc::new(Pool { gpu, free: Mutex::default(), lost: AtomicBool::new(false) });
-        reach(&pool, &origin)?;
+        let pool = Arc::new(Pool { gpu, free: Mutex::default() });
+        reach(&pool.gpu, &origin)?;
         let operations = ManuallyDrop::new(Operations::new(origin));
         let state = Mutex::new(State { operations, staging: ManuallyDrop::new(None) });
         Ok(Self { inner: ManuallyDrop::new(inner), state, pool })
@@ -100,7 +97,7 @@ impl Stream {
             let staging = staging(&mut state.staging, self.gpu())?;
             // SAFETY: the view is of a buffer of a stream of this program, whose memory is not freed while the stream lives. A view of another
             // device's is the caller's mistake, which the driver refuses.
-            unsafe { staging.upload(self.gpu(), &self.inner, to.address(), from, |event| reach(&self.pool, event)) }
+            unsafe { staging.upload(self.gpu(), &self.inner, to.address(), from, |event| reach(self.gpu(), event)) }
         })
     }
 
@@ -119,7 +116,7 @@ impl Stream {
         self.operate(name, OperationKind::Download, size, |state| {
             let staging = staging(&mut state.staging, self.gpu())?;
             // SAFETY: as in `upload`.
-            unsafe { staging.download(self.gpu(), &self.inner, from.address(), to, |event| reach(&self.pool, event)) }
+            unsafe { staging.download(self.gpu(), &self.inner, from.address(), to, |event| reach(self.gpu(), event)) }
         })
         .map_err(|e| self.after(e))
     }
@@ -156,7 +153,7 @@ impl Stream {
         self.gpu().make_current()?;
         let event = self.gpu().tell("an event", Event::new(EventFlags::DISABLE_TIMING))?;
         self.gpu().tell("recording an event", event.record(&self.inner))?;
-        let outcome = reach(&self.pool, &event).and_then(|()| state.operations.collect(self.gpu()));
+        let outcome = reach(self.gpu(), &event).and_then(|()| state.operations.collect(self.gpu()));
         drop(state);
         outcome.map_err(|e| self.after(e))
     }
@@ -215,9 +212,9 @@ fn staging<'a>(staging: &'a mut Option<Staging>, gpu: &Gpu) -> Result<&'a mut St
 }
 
 /// Waits for an event, whose context is current, by asking again and again: a wait inside the driver has no end where a kernel has none.
-fn reach(pool: &Pool, event: &Event) -> Result<()> {
-    let (gpu, start) = (&pool.gpu, Instant::now());
-    if pool.lost.load(Ordering::Relaxed) {
+fn reach(gpu: &Gpu, event: &Event) -> Result<()> {
+    let start = Instant::now();
+    if gpu.is_lost() {
         crate::fail!(crate::error::Fault::Device, "CUDA {} ({}): it has failed before", gpu.index(), gpu.name());
     }
     loop {
@@ -225,13 +222,13 @@ fn reach(pool: &Pool, event: &Event) -> Result<()> {
             Ok(EventStatus::Ready) => return Ok(()),
             Ok(EventStatus::NotReady) => {}
             Err(e) => {
-                pool.lost.store(true, Ordering::Relaxed);
+                gpu.lose();
                 return Err(gpu.failed("its work failed", Status::of(e)).advice(ADVICE));
             }
         }
         let waited = start.elapsed();
         if waited > gpu.patience() {
-            pool.lost.store(true, Ordering::Relaxed);
+            gpu.lose();
             let (index, name, seconds) = (gpu.index(), gpu.name(), gpu.patience().as_secs_f64());
             crate::fail!(
                 crate::error::Fault::Device,
@@ -295,8 +292,9 @@ fn allocate(size: usize) -> Result<u64, Status> {
 }
 
 impl Drop for Pool {
+    /// A lost device's memory is left to the driver, since freeing waits.
     fn drop(&mut self) {
-        if !self.lost.load(Ordering::Relaxed) && self.gpu.make_current().is_ok() {
+        if !self.gpu.is_lost() && self.gpu.make_current().is_ok() {
             self.release();
         }
     }
@@ -305,7 +303,7 @@ impl Drop for Pool {
 impl Drop for Stream {
     /// Waits for what is enqueued. A device that has failed or hangs keeps what it may still use.
     fn drop(&mut self) {
-        if self.pool.lost.load(Ordering::Relaxed) || self.wait().is_err() {
+        if self.gpu().is_lost() || self.wait().is_err() {
             return;
         }
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);

@@ -189,3 +189,25 @@ fn injected_failures_of_every_kind_are_errors() {
         });
     }
 }
+
+/// Freeing, unloading and releasing would wait for the kernel that hangs: what is dropped is left to the end of the process.
+#[test]
+fn a_hang_that_was_noticed_ends_when_all_is_dropped() {
+    for streams in ["eager", "lazy"] {
+        let settings = [("EMULATOR_INJECT", "hang:1"), ("EMULATOR_STREAMS", streams)];
+        emulated("host::a_hang_that_was_noticed_ends_when_all_is_dropped", &settings, || {
+            let (send, receive) = std::sync::mpsc::channel();
+            std::thread::spawn(move || {
+                let gpu = Gpu::open_with(0, Duration::from_millis(100)).unwrap();
+                let (stream, idle) = (gpu.stream().unwrap(), gpu.stream().unwrap());
+                let unused = idle.buffer::<u32>("unused", 10).unwrap();
+                let error = products(&stream, &scalars(100, 1), &scalars(100, 2)).unwrap_err();
+                assert!(error.to_string().contains("did not end within 0.1 s"), "{error}");
+                drop((unused, stream, idle));
+                drop(gpu);
+                send.send(()).unwrap();
+            });
+            receive.recv_timeout(Duration::from_secs(20)).expect("dropping waits for what hangs");
+        });
+    }
+}

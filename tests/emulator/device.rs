@@ -16,7 +16,7 @@ const FATBIN: [u8; 16] = [0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 0, 0, 0, 0, 0, 0,
 pub struct Emulated {
     pub stream: Stream,
     pub module: Module,
-    context: Context,
+    pub context: Context,
 }
 
 impl Emulated {

@@ -113,6 +113,35 @@ fn a_launch_hangs_and_the_other_device_does_not() {
 }
 
 #[test]
+fn unloading_and_releasing_wait_for_what_hangs() {
+    for what in ["module", "context"] {
+        let settings = [("EMULATOR_INJECT", "hang:1"), ("TEST_DROPPED", what)];
+        emulated("failures::unloading_and_releasing_wait_for_what_hangs", &settings, || {
+            let (device, x) = (Emulated::new(0), upload(&[1u32; 64]));
+            device.launch("scale", (1, 64, 0), &[at(&x), n(64), n(3)]).unwrap();
+            let (send, receive) = std::sync::mpsc::channel();
+            std::thread::spawn(move || {
+                device.make_current();
+                let Emulated { stream, module, context } = device;
+                std::mem::forget((stream, x));
+                if std::env::var("TEST_DROPPED").unwrap() == "module" {
+                    std::mem::forget(context);
+                    drop(module);
+                } else {
+                    std::mem::forget(module);
+                    drop(context);
+                }
+                send.send(()).unwrap();
+            });
+            assert_eq!(
+                receive.recv_timeout(Duration::from_millis(100)),
+                Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+            );
+        });
+    }
+}
+
+#[test]
 fn launches_beyond_the_devices_limits_are_refused() {
     with("launches_beyond_the_devices_limits_are_refused", "", || {
         let (device, x) = (Emulated::new(0), upload(&[1u32; 2048]));
