@@ -68,6 +68,9 @@ using namespace emulator;
 // By this symbol a program can tell that it does not run on a real device, and that the kernels are built in.
 extern "C" __attribute__((visibility("default"))) const int cuzk_emulated_device = 1;
 
+// The byte that stands for memory that nothing has written: a program that gives memory again without freeing it fills it with this.
+extern "C" __attribute__((visibility("default"))) uint8_t cuzk_emulated_poison() { return uint8_t(settings.poison); }
+
 API(cuModuleLoadData)(void **module, const void *image) {
     IN_CONTEXT;
     if (!is_image(image)) return INVALID_IMAGE;

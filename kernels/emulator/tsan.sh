@@ -29,8 +29,9 @@ if ! "$folder/probe" 2>/dev/null; then
 fi
 
 export CXX=$compiler EMULATOR_FLAGS=-DEMULATOR_TSAN EMULATOR_SANITIZER=thread EMULATOR_EXECUTABLE=races
-# Those whose threads share memory: the others are large, and have nothing to race for within a block.
-kernels=("$root"/kernels/ntt/passes.cu "$root"/kernels/msm/sort.cu "$root"/tests/emulator/{correct,faulty}.cu)
+# Those whose threads share memory, within a block or a warp, or take turns at the same words. In the others (ff/, ec/, bases.cu,
+# variables.cu, places.cu) each thread writes its own elements, and bases.cu has one word that is lowered atomically besides.
+kernels=("$root"/kernels/{ntt/passes,msm/sort,msm/buckets,evaluate/evaluate}.cu "$root"/tests/emulator/{correct,faulty}.cu)
 program=$("$root/kernels/emulator/build.sh" "$folder" "${kernels[@]}" "$root"/tests/{cuda,emulator}/races.cpp)
 cases=$("${run[@]}" "$program")
 [ -n "$cases" ] || { echo "tsan.sh: $program names no cases" >&2; exit 1; }

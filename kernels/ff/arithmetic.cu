@@ -15,6 +15,10 @@
     const ELEMENT x = a[i], y = b[i];                                   \
     out[i] = EXPRESSION;
 
+// Fr, eight words an element in Montgomery form: out[i] = the operation that the name says, for i below count. One thread one
+// element; `out` may be an operand, since nobody else reads what a thread writes. Products and conversions are one Montgomery
+// multiplication (field.cuh), sums and differences a carry chain and a subtraction of the modulus behind a mask, comparisons a
+// choice between two values without a branch.
 extern "C" __global__ void fr_add(const Fr* a, const Fr* b, Fr* out, uint32_t count) { BINARY(Fr, x + y) }
 KERNEL(fr_add)
 extern "C" __global__ void fr_sub(const Fr* a, const Fr* b, Fr* out, uint32_t count) { BINARY(Fr, x - y) }
@@ -31,6 +35,7 @@ KERNEL(fr_negate)
 extern "C" __global__ void fr_compare(const Fr* a, const Fr* b, Fr* out, uint32_t count) { BINARY(Fr, Fr::select(x == y || x.is_zero(), x, x.doubled())) }
 KERNEL(fr_compare)
 
+// The same in Fp, of twelve words an element, and a sum of two products.
 extern "C" __global__ void fp_add(const Fp* a, const Fp* b, Fp* out, uint32_t count) { BINARY(Fp, x + y) }
 KERNEL(fp_add)
 extern "C" __global__ void fp_sub(const Fp* a, const Fp* b, Fp* out, uint32_t count) { BINARY(Fp, x - y) }
@@ -44,13 +49,13 @@ KERNEL(fp_to_canonical)
 extern "C" __global__ void fp_negate(const Fp* a, Fp* out, uint32_t count) { UNARY(Fp, -x) }
 KERNEL(fp_negate)
 // a b + b b, by one reduction.
-// a b + b b, by one reduction.
 extern "C" __global__ void fp_sum_of_products(const Fp* a, const Fp* b, Fp* out, uint32_t count) { BINARY(Fp, Fp::sum_of_products(x, y, y, y)) }
 KERNEL(fp_sum_of_products)
 // a where it is b or zero, else 2 a.
 extern "C" __global__ void fp_compare(const Fp* a, const Fp* b, Fp* out, uint32_t count) { BINARY(Fp, Fp::select(x == y || x.is_zero(), x, x.doubled())) }
 KERNEL(fp_compare)
 
+// The same in Fp2 over Fp: 24 words, c0 first. A product is two sums of two products each, a square two products (fp2.cuh).
 extern "C" __global__ void fp2_add(const Fp2* a, const Fp2* b, Fp2* out, uint32_t count) { BINARY(Fp2, x + y) }
 KERNEL(fp2_add)
 extern "C" __global__ void fp2_sub(const Fp2* a, const Fp2* b, Fp2* out, uint32_t count) { BINARY(Fp2, x - y) }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "../ec/xyzz.cuh"
+#include "../threads.cuh"
 #include "digits.cuh"
 
 namespace accumulate {
@@ -87,6 +88,25 @@ DEVICE void accumulate(const Source& source, uint64_t total, uint64_t first, uin
     if (began_before) sums[0] = acc;
     if (!began_before && !goes_on) finish(buckets, bucket, acc);
     sums[1] = !began_before && goes_on ? acc : Xyzz<F>::infinity();
+}
+
+// The kernels' bodies (buckets.cu): `threads` threads of a launch take a part each.
+template <class F>
+DEVICE void add_entries(const uint64_t* entries, const uint64_t* total, const Affine<F>* bases, uint32_t threads, uint32_t each,
+                        Xyzz<F>* buckets, Xyzz<F>* sums, uint32_t* which) {
+    const uint64_t t = threads::current();
+    if (t >= threads) return;
+    const Entries<F> source{entries, bases};
+    accumulate(source, *total, first_of(t, each), each, buckets, sums + 2 * t, which + 2 * t);
+}
+
+template <class F>
+DEVICE void add_partials(const Xyzz<F>* sums_in, const uint32_t* which_in, uint64_t total, uint32_t threads, uint32_t each,
+                         Xyzz<F>* buckets, Xyzz<F>* sums, uint32_t* which) {
+    const uint64_t t = threads::current();
+    if (t >= threads) return;
+    const Partials<F> source{which_in, sums_in};
+    accumulate(source, total, first_of(t, each), each, buckets, sums + 2 * t, which + 2 * t);
 }
 
 }  // namespace accumulate

@@ -1,6 +1,5 @@
 // Sums of the digits of each bucket, and the sums of each window's buckets with their weights.
 
-#include "../threads.cuh"
 #include "accumulate.cuh"
 #include "reduce.cuh"
 
@@ -10,10 +9,7 @@
 extern "C" __global__ void __launch_bounds__(128)
     g1_add_entries(const uint64_t* entries, const uint64_t* total, const G1Affine* bases, uint32_t threads, uint32_t each,
                    G1Xyzz* buckets, G1Xyzz* sums, uint32_t* which) {
-    const uint64_t t = threads::current();
-    if (t >= threads) return;
-    const accumulate::Entries<decltype(G1Xyzz::x)> source{entries, bases};
-    accumulate::accumulate(source, *total, accumulate::first_of(t, each), each, buckets, sums + 2 * t, which + 2 * t);
+    accumulate::add_entries(entries, total, bases, threads, each, buckets, sums, which);
 }
 KERNEL(g1_add_entries, 128)
 
@@ -21,10 +17,7 @@ KERNEL(g1_add_entries, 128)
 extern "C" __global__ void __launch_bounds__(128)
     g2_add_entries(const uint64_t* entries, const uint64_t* total, const G2Affine* bases, uint32_t threads, uint32_t each,
                    G2Xyzz* buckets, G2Xyzz* sums, uint32_t* which) {
-    const uint64_t t = threads::current();
-    if (t >= threads) return;
-    const accumulate::Entries<decltype(G2Xyzz::x)> source{entries, bases};
-    accumulate::accumulate(source, *total, accumulate::first_of(t, each), each, buckets, sums + 2 * t, which + 2 * t);
+    accumulate::add_entries(entries, total, bases, threads, each, buckets, sums, which);
 }
 KERNEL(g2_add_entries, 128)
 
@@ -33,10 +26,7 @@ KERNEL(g2_add_entries, 128)
 extern "C" __global__ void __launch_bounds__(128)
     g1_add_partials(const G1Xyzz* sums_in, const uint32_t* which_in, uint64_t total, uint32_t threads, uint32_t each,
                     G1Xyzz* buckets, G1Xyzz* sums, uint32_t* which) {
-    const uint64_t t = threads::current();
-    if (t >= threads) return;
-    const accumulate::Partials<decltype(G1Xyzz::x)> source{which_in, sums_in};
-    accumulate::accumulate(source, total, accumulate::first_of(t, each), each, buckets, sums + 2 * t, which + 2 * t);
+    accumulate::add_partials(sums_in, which_in, total, threads, each, buckets, sums, which);
 }
 KERNEL(g1_add_partials, 128)
 
@@ -44,10 +34,7 @@ KERNEL(g1_add_partials, 128)
 extern "C" __global__ void __launch_bounds__(128)
     g2_add_partials(const G2Xyzz* sums_in, const uint32_t* which_in, uint64_t total, uint32_t threads, uint32_t each,
                     G2Xyzz* buckets, G2Xyzz* sums, uint32_t* which) {
-    const uint64_t t = threads::current();
-    if (t >= threads) return;
-    const accumulate::Partials<decltype(G2Xyzz::x)> source{which_in, sums_in};
-    accumulate::accumulate(source, total, accumulate::first_of(t, each), each, buckets, sums + 2 * t, which + 2 * t);
+    accumulate::add_partials(sums_in, which_in, total, threads, each, buckets, sums, which);
 }
 KERNEL(g2_add_partials, 128)
 
@@ -56,35 +43,30 @@ KERNEL(g2_add_partials, 128)
 // times the sum of all as there are buckets before it in the window. 2 * segment + 2 lg(window) sums at most.
 extern "C" __global__ void __launch_bounds__(128)
     g1_reduce(const G1Xyzz* buckets, uint32_t window, uint32_t segment, uint32_t count, G1Xyzz* sums) {
-    const uint64_t t = threads::current();
-    if (t >= count) return;
-    sums[t] = reduce::weighted(buckets + t * segment, segment, uint32_t(t * segment % window));
+    reduce::segments(buckets, window, segment, count, sums);
 }
 KERNEL(g1_reduce, 128)
 
 // The same in G2.
 extern "C" __global__ void __launch_bounds__(128)
     g2_reduce(const G2Xyzz* buckets, uint32_t window, uint32_t segment, uint32_t count, G2Xyzz* sums) {
-    const uint64_t t = threads::current();
-    if (t >= count) return;
-    sums[t] = reduce::weighted(buckets + t * segment, segment, uint32_t(t * segment % window));
+    reduce::segments(buckets, window, segment, count, sums);
 }
 KERNEL(g2_reduce, 128)
 
-// out[t] = the sum of in[t * group..][..group], the last group as far as there are points, of which there are `total`.
+// out[t] = the sum of in[t * group..][..group], the last group as far as there are points, of which there are `total`: a thread a
+// group, from its first point to its last, group - 1 additions. Launched again and again on what it leaves, until each window
+// has one point: then a group is never of two windows, since the segments of a window are a power of two, and so is `group`.
+// `in` and `out` are different memory.
 extern "C" __global__ void __launch_bounds__(128)
     g1_sum_groups(const G1Xyzz* in, G1Xyzz* out, uint64_t total, uint32_t group) {
-    const uint64_t t = threads::current();
-    if (t * group >= total) return;
-    out[t] = reduce::plain(in + t * group, total - t * group < group ? uint32_t(total - t * group) : group);
+    reduce::groups(in, out, total, group);
 }
 KERNEL(g1_sum_groups, 128)
 
 // The same in G2.
 extern "C" __global__ void __launch_bounds__(128)
     g2_sum_groups(const G2Xyzz* in, G2Xyzz* out, uint64_t total, uint32_t group) {
-    const uint64_t t = threads::current();
-    if (t * group >= total) return;
-    out[t] = reduce::plain(in + t * group, total - t * group < group ? uint32_t(total - t * group) : group);
+    reduce::groups(in, out, total, group);
 }
 KERNEL(g2_sum_groups, 128)

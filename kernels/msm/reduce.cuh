@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../ec/xyzz.cuh"
+#include "../threads.cuh"
 
 namespace reduce {
 
@@ -34,6 +35,21 @@ DEVICE Xyzz<F> weighted(const Xyzz<F>* points, uint32_t count, uint32_t before) 
     const Xyzz<F> rest = multiple(running, before);
     add(acc, rest);
     return acc;
+}
+
+// The kernels' bodies (buckets.cu): a segment, or a group, a thread.
+template <class F>
+DEVICE void segments(const Xyzz<F>* buckets, uint32_t window, uint32_t segment, uint32_t count, Xyzz<F>* sums) {
+    const uint64_t t = threads::current();
+    if (t >= count) return;
+    sums[t] = weighted(buckets + t * segment, segment, uint32_t(t * segment % window));
+}
+
+template <class F>
+DEVICE void groups(const Xyzz<F>* in, Xyzz<F>* out, uint64_t total, uint32_t group) {
+    const uint64_t t = threads::current();
+    if (t * group >= total) return;
+    out[t] = plain(in + t * group, total - t * group < group ? uint32_t(total - t * group) : group);
 }
 
 }  // namespace reduce

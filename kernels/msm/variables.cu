@@ -1,6 +1,5 @@
 // Variables of a compact witness: sums of the bases whose variable is one, and which of them are elements.
 
-#include "../threads.cuh"
 #include "variables.cuh"
 
 // places[k], bases[k] = where the k-th of the variables that are elements and scalars stands among the elements, and which base it
@@ -23,19 +22,13 @@ KERNEL(msm_gather, 256)
 // (accumulate.cuh), so which[t] = bucket. 32 additions a thread at most, and in a witness about half of them.
 extern "C" __global__ void __launch_bounds__(128)
     g1_sum_ones(const G1Affine* bases, const VariableWord* words, uint32_t count, uint32_t bucket, G1Xyzz* sums, uint32_t* which) {
-    const uint64_t t = threads::current();
-    if (t >= 2 * uint64_t(count)) return;
-    sums[t] = variables::sum_of_ones(bases, words[t / 2], t % 2 == 0 ? 0xffffffffull : 0xffffffffull << 32);
-    which[t] = bucket;
+    variables::sum_ones(bases, words, count, bucket, sums, which);
 }
 KERNEL(g1_sum_ones, 128)
 
 // The same in G2.
 extern "C" __global__ void __launch_bounds__(128)
     g2_sum_ones(const G2Affine* bases, const VariableWord* words, uint32_t count, uint32_t bucket, G2Xyzz* sums, uint32_t* which) {
-    const uint64_t t = threads::current();
-    if (t >= 2 * uint64_t(count)) return;
-    sums[t] = variables::sum_of_ones(bases, words[t / 2], t % 2 == 0 ? 0xffffffffull : 0xffffffffull << 32);
-    which[t] = bucket;
+    variables::sum_ones(bases, words, count, bucket, sums, which);
 }
 KERNEL(g2_sum_ones, 128)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../ec/xyzz.cuh"
+#include "../threads.cuh"
 
 // Mirrored in src/backend/cuda/msm/variables.rs.
 struct VariableWord {
@@ -24,6 +25,16 @@ DEVICE Xyzz<F> sum_of_ones(const Affine<F>* bases, const VariableWord& word, uin
         add(acc, bases[word.base + __popcll(word.selected & below)]);
     }
     return acc;
+}
+
+// The kernels' body (variables.cu): half a word a thread.
+template <class F>
+DEVICE void sum_ones(const Affine<F>* bases, const VariableWord* words, uint32_t count, uint32_t bucket, Xyzz<F>* sums,
+                     uint32_t* which) {
+    const uint64_t t = threads::current();
+    if (t >= 2 * uint64_t(count)) return;
+    sums[t] = sum_of_ones(bases, words[t / 2], t % 2 == 0 ? 0xffffffffull : 0xffffffffull << 32);
+    which[t] = bucket;
 }
 
 }  // namespace variables

@@ -51,10 +51,22 @@ pub(super) fn driver() -> &'static Driver {
 
 /// What the emulated device (kernels/emulator) defines and no CUDA driver does.
 const EMULATED: &[u8] = b"cuzk_emulated_device\0";
+const POISON_OF_EMULATED: &[u8] = b"cuzk_emulated_poison\0";
 
 /// Is the driver the emulated device? It stands in for a real one in tests; its kernels are its own.
 pub(super) fn is_emulated() -> bool {
     driver().library.as_ref().is_ok_and(|library| address(library, EMULATED).is_some())
+}
+
+/// What the emulated device's memory holds where nothing has written it; `None` on a real device, whose memory holds anything.
+pub(super) fn poison() -> Option<u8> {
+    static POISON: OnceLock<Option<u8>> = OnceLock::new();
+    *POISON.get_or_init(|| {
+        let library = driver().library.as_ref().ok()?;
+        // SAFETY: only the emulated device defines this name, as a function without arguments that answers a byte
+        // (kernels/emulator/driver_module.cpp). It reads the settings, which stay as they are from cuInit on.
+        unsafe { library.get::<unsafe extern "C" fn() -> u8>(POISON_OF_EMULATED).ok().map(|poison| poison()) }
+    })
 }
 
 /// CUDA_VISIBLE_DEVICES, by which the driver leaves devices out, where it is set.

@@ -11,6 +11,7 @@ use cust::stream::StreamFlags;
 use cust::sys;
 
 use super::context::{Argument, Gpu, Shape};
+use super::driver::poison;
 use super::kernels::NAMES;
 use super::memory::{Buffer, Plain, View, ViewMut};
 use super::operations::Operations;
@@ -77,8 +78,20 @@ impl Stream {
     /// [`Fault::Device`](crate::error::Fault::Device): there is not enough; `name` is what the message calls it.
     pub fn buffer<T: Plain>(&self, name: &'static str, len: usize) -> Result<Buffer<T>> {
         let size = len.saturating_mul(size_of::<T>());
-        let address = if size == 0 { 0 } else { self.pool.lend(name, size, || self.wait())? };
+        let address = if size == 0 { 0 } else { self.lend(name, size)? };
         Ok(Buffer::new(address, len, size, self.pool.clone()))
+    }
+
+    /// Memory of the pool's. The emulated device finds what is read before it is written: there, memory that is given again is made as
+    /// new, in this stream's order.
+    fn lend(&self, name: &'static str, size: usize) -> Result<u64> {
+        if let Some(address) = self.pool.take(size) {
+            return match poison() {
+                Some(poison) => self.fill(address, poison, size).map(|()| address),
+                None => Ok(address),
+            };
+        }
+        self.pool.allocate(name, size, || self.wait())
     }
 
     /// Enqueues a copy to the device. What is copied was read when this returns.
@@ -127,11 +140,15 @@ impl Stream {
     /// As [`Stream::upload`].
     pub fn zero<T: Plain>(&self, name: &'static str, to: ViewMut<'_, T>) -> Result<()> {
         let size = to.len() * size_of::<T>();
-        self.operate(name, OperationKind::Fill, size, |_| {
-            // SAFETY: as in `upload`.
-            let result = unsafe { sys::cuMemsetD8Async(to.address(), 0, size, self.inner.as_inner()) };
-            Status::check(result).map_err(|status| self.gpu().failed("filling memory", status))
-        })
+        self.operate(name, OperationKind::Fill, size, |_| self.fill(to.address(), 0, size))
+    }
+
+    /// Enqueues a fill of memory that is this stream's.
+    fn fill(&self, address: u64, byte: u8, size: usize) -> Result<()> {
+        self.gpu().make_current()?;
+        // SAFETY: as in `upload`.
+        let result = unsafe { sys::cuMemsetD8Async(address, byte, size, self.inner.as_inner()) };
+        Status::check(result).map_err(|status| self.gpu().failed("filling memory", status))
     }
 
     /// Enqueues kernel `number` of [`NAMES`]; nothing for a grid without blocks.
@@ -247,12 +264,14 @@ const ADVICE: &str = "the device is not used any more in this run; try again, an
     look at `nvidia-smi -q` for memory errors";
 
 impl Pool {
-    /// Memory of that size, from what came back or from the driver. Where it has none, what came back in other sizes is freed, after a
-    /// wait for the work that uses it.
-    fn lend(&self, name: &str, size: usize, wait: impl FnOnce() -> Result<()>) -> Result<u64> {
-        if let Some(address) = self.free().get_mut(&size).and_then(Vec::pop) {
-            return Ok(address);
-        }
+    /// Memory of that size that came back, if there is some.
+    fn take(&self, size: usize) -> Option<u64> {
+        self.free().get_mut(&size).and_then(Vec::pop)
+    }
+
+    /// Memory of that size from the driver. Where it has none, what came back in other sizes is freed, after a wait for the work that
+    /// uses it.
+    fn allocate(&self, name: &str, size: usize, wait: impl FnOnce() -> Result<()>) -> Result<u64> {
         self.gpu.make_current()?;
         let refused = match allocate(size) {
             Ok(address) => return Ok(address),

@@ -72,6 +72,28 @@ fn kernels_run_in_their_streams_order_and_memory_is_given_again() {
     });
 }
 
+/// Memory that is given again is as unwritten as new memory, and what reads it is found, whatever the poison is.
+#[test]
+fn memory_that_is_given_again_and_read_unwritten_is_reported() {
+    let test = "host::memory_that_is_given_again_and_read_unwritten_is_reported";
+    for (streams, poison) in [("eager", "165"), ("lazy", "60")] {
+        let reports = emulated(test, &[("EMULATOR_STREAMS", streams), ("EMULATOR_POISON", poison)], || {
+            let stream = Gpu::open(0).unwrap().stream().unwrap();
+            let sent = numbers(100);
+            for written in [100, 48] {
+                let mut buffer = stream.buffer("numbers", 100).unwrap();
+                stream.upload("numbers", buffer.view_mut().slice(0..written), &sent[..written]).unwrap();
+                let mut received = vec![0; 100];
+                let outcome = stream.download("numbers", buffer.view(), &mut received);
+                assert_eq!(outcome.is_ok(), written == 100, "{outcome:?}");
+                assert!(received == sent || written < 100);
+            }
+        });
+        let [report] = &reports[..] else { panic!("{reports:?}") };
+        assert!(report.contains("that nothing wrote: byte 192 of an allocation of 400 bytes"), "{report}");
+    }
+}
+
 #[test]
 fn work_is_timed_on_the_device() {
     emulated("host::work_is_timed_on_the_device", &[("EMULATOR_STREAMS", "lazy")], || {

@@ -24,6 +24,7 @@ mod properties;
 mod prove;
 mod quotient;
 mod self_test;
+mod sort;
 mod vectors;
 
 use std::path::{Path, PathBuf};

@@ -32,12 +32,15 @@ fn all_is_well_and_every_kernel_is_reached() {
 }
 
 #[test]
-fn sizes_that_reach_not_all_kernels_say_so_or_reach_them() {
-    emulated("self_test::sizes_that_reach_not_all_kernels_say_so_or_reach_them", &[], || {
-        for check in checks(3) {
-            let missing = check.name == "all kernels were launched";
-            assert!(check.outcome.is_ok() || missing, "{}: {:?}", check.name, check.outcome);
-        }
+fn sizes_that_reach_not_all_kernels_say_which() {
+    emulated("self_test::sizes_that_reach_not_all_kernels_say_which", &[], || {
+        let failed: Vec<_> = checks(3).into_iter().filter(|check| check.outcome.is_err()).collect();
+        let [check] = &failed[..] else { panic!("{failed:?}") };
+        assert_eq!(check.name, "all kernels were launched");
+        let text = check.outcome.as_ref().unwrap_err();
+        // A transform of 2^3 is one pass, so none lies before or behind that; and so few scalars have narrow windows, each one segment.
+        let missing = "g1_sum_groups, g2_sum_groups, ntt_forward_pass, ntt_forward_inverse_pass";
+        assert!(text.starts_with(&format!("these were not: {missing}; ")), "{text}");
     });
 }
 

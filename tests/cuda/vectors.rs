@@ -1,7 +1,9 @@
-//! Vectors of scalars, for each way in which a transform's input can be special.
+//! Vectors of scalars, for each way in which a transform's input can be special; and any vectors to the device and back.
+
+use std::fmt::Debug;
 
 use blstrs::Scalar as Fr;
-use cuzk::gpu::{Buffer, Stream};
+use cuzk::gpu::{Buffer, Plain, Stream};
 use ff::{Field, PrimeField};
 use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
 
@@ -26,21 +28,21 @@ pub fn patterns(n: usize) -> Vec<(&'static str, Vec<Fr>)> {
     ]
 }
 
-pub fn upload(stream: &Stream, values: &[Fr]) -> Buffer<Fr> {
+pub fn upload<T: Plain>(stream: &Stream, values: &[T]) -> Buffer<T> {
     let mut buffer = stream.buffer("values", values.len()).unwrap();
     stream.upload("values", buffer.view_mut(), values).unwrap();
     buffer
 }
 
-pub fn download(stream: &Stream, buffer: &Buffer<Fr>) -> Vec<Fr> {
-    let mut values = vec![Fr::ZERO; buffer.len()];
+pub fn download<T: Plain + Default>(stream: &Stream, buffer: &Buffer<T>) -> Vec<T> {
+    let mut values = vec![T::default(); buffer.len()];
     stream.download("values", buffer.view(), &mut values).unwrap();
     values
 }
 
 /// Fails with the first place where they differ.
 #[track_caller]
-pub fn same(found: &[Fr], expected: &[Fr], what: &str) {
+pub fn same<T: PartialEq + Debug>(found: &[T], expected: &[T], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     if let Some(i) = (0..found.len()).find(|i| found[*i] != expected[*i]) {
         panic!("{what}: element {i} of {} is {:?}, expected {:?}", found.len(), found[i], expected[i]);

@@ -176,6 +176,13 @@ fn the_number_of_devices_is_set() {
     }
 }
 
+/// As where a test was renamed, and its name in the call was not.
+#[test]
+#[should_panic(expected = "no test named failures::no_such_test has begun")]
+fn a_child_that_runs_no_test_fails() {
+    emulated("failures::no_such_test", &[], || {});
+}
+
 #[test]
 fn settings_that_are_not_understood_stop_the_start() {
     let wrong = [

@@ -29,6 +29,14 @@ fn threads_for(entries: usize) -> Threads {
     Threads { count: entries.div_ceil(each) as u32, each: each as u32 }
 }
 
+/// Partial sums that at most `entries` entries or `words` words of variables leave, and those that these leave. Fewer entries may have
+/// more threads, up to 9/8 of ENOUGH_THREADS.
+fn partial_sums(entries: usize, words: usize) -> [usize; 2] {
+    let threads = (threads_for(entries).count as usize).max(entries.div_ceil(LEAST_EACH).min(2 * ENOUGH_THREADS));
+    let first = 2 * threads.max(words);
+    [first, 2 * first.div_ceil(PARTIALS_EACH)]
+}
+
 /// Memory for partial sums, used again and again.
 pub struct Scratch<C: Curve> {
     sums: [Buffer<C::Xyzz>; 2],
@@ -41,10 +49,7 @@ impl<C: Curve> Scratch<C> {
     /// # Errors
     /// The device's: no memory.
     pub fn new(stream: &Stream, entries: usize, words: usize) -> Result<Self> {
-        // Fewer entries may have more threads, up to ENOUGH_THREADS.
-        let threads = (threads_for(entries).count as usize).max(entries.div_ceil(LEAST_EACH).min(2 * ENOUGH_THREADS));
-        let first = 2 * threads.max(words);
-        let second = 2 * first.div_ceil(PARTIALS_EACH);
+        let [first, second] = partial_sums(entries, words);
         Ok(Self {
             sums: [stream.buffer("partial sums", first)?, stream.buffer("sums of partial sums", second)?],
             which: [stream.buffer("partial sums' buckets", first)?, stream.buffer("their sums' buckets", second)?],
@@ -158,5 +163,58 @@ impl<'a, C: Curve> Buckets<'a, C> {
         let scaled = |sum: C::Projective| (0..self.windows.bits).fold(sum, |sum, _| sum.double());
         let sum = window_sums.iter().rev().fold(C::Projective::identity(), |sum, w| scaled(sum) + C::projective(w));
         Ok(sum + C::projective(&ones[0]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_chacha::rand_core::{RngCore, SeedableRng};
+    use rand_chacha::ChaCha20Rng;
+
+    /// Whether so many entries, of `most` that there is memory for, have a thread each and room for what each launch leaves.
+    fn suffices(entries: usize, most: usize, [first, second]: [usize; 2]) -> bool {
+        let Threads { count, each } = threads_for(entries);
+        let mut total = 2 * count as usize;
+        let mut fits = entries <= most && count as usize * each as usize >= entries && total <= first;
+        for room in [second, first].into_iter().cycle() {
+            let count = total.div_ceil(PARTIALS_EACH);
+            fits &= 2 * count <= room;
+            total = left_by(count);
+            if total == 0 {
+                break;
+            }
+        }
+        fits
+    }
+
+    /// Where the number of entries a thread changes, and around it.
+    fn edges() -> Vec<usize> {
+        let changes = (1..=MOST_EACH + 1).map(|each| each * ENOUGH_THREADS);
+        let powers = (0..=31).map(|log| 1usize << log);
+        changes.chain(powers).flat_map(|n| [n - 1, n, n + 1]).filter(|n| (1..=1 << 31).contains(n)).collect()
+    }
+
+    #[test]
+    fn there_is_room_for_what_any_fewer_entries_leave() {
+        let (mut rng, edges) = (ChaCha20Rng::seed_from_u64(1), edges());
+        let mut up_to = |most: usize| 1 + (rng.next_u64() as usize >> (rng.next_u32() % 32)) % most;
+        let lengths: Vec<usize> = edges.iter().copied().chain((0..20_000).map(|_| up_to(1 << 31))).collect();
+        for most in lengths {
+            let sizes = partial_sums(most, 0);
+            let below = edges.iter().copied().filter(|n| *n <= most);
+            for entries in below.chain([most, most - most / 9, most - most / 2]).chain((0..8).map(|_| up_to(most))) {
+                assert!(suffices(entries, most, sizes), "{entries} entries where there is room for {most}: {sizes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_room_for_what_words_of_variables_leave() {
+        for words in (1..200).chain(edges().into_iter().filter(|n| *n < 1 << 28)) {
+            // Two threads a word, whose sums are like those that two partial sums a thread are.
+            let [first, second] = partial_sums(1, words);
+            assert!(2 * words <= first && 2 * (2 * words).div_ceil(PARTIALS_EACH) <= second, "{words} words");
+        }
     }
 }
