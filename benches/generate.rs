@@ -17,7 +17,7 @@ use cuzk::report::Progress;
 use rand_core::OsRng;
 
 /// An eighth of bellperson's time, in less than 3 GB.
-const REQUIRED: common::Required = common::Required { time: 8.0, memory: 3_000_000_000 };
+const REQUIRED: common::Required = common::Required { time: 8.0, memory: 3_000_000_000, memory_ratio: 1.0 };
 
 fn main() -> ExitCode {
     let porep = || PoRep::new(SealProof::StackedDrg2KiBV1_1).expect("2 KiB PoRep");

@@ -14,7 +14,7 @@ use ff::Field;
 use rand_chacha::{rand_core::SeedableRng, ChaCha20Rng};
 
 /// The portable code's time by that of the lanes.
-const REQUIRED: common::Required = common::Required { time: 3.0, memory: u64::MAX };
+const REQUIRED: common::Required = common::Required { time: 3.0, memory: u64::MAX, memory_ratio: 0.0 };
 
 const ROWS: usize = 1 << 22;
 

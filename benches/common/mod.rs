@@ -90,6 +90,8 @@ pub struct Required {
     pub time: f64,
     /// Bytes of anonymous memory that each of its runs stays below.
     pub memory: u64,
+    /// The second one's peak of it by its own, at least.
+    pub memory_ratio: f64,
 }
 
 /// Runs both programs alternately, the first one first in every round, and prints each run, the medians and the ratio. A
@@ -117,13 +119,16 @@ pub fn compare(runs: usize, first: Program<'_>, second: Program<'_>, required: R
     println!("median   {theirs:16} {}", describe(b));
     let ratio = b.wall.as_secs_f64() / a.wall.as_secs_f64();
     let memory = b.anonymous as f64 / a.anonymous.max(1) as f64;
-    println!("ratio    {theirs} / {ours}: time {ratio:.2} (required {}), memory {memory:.2}", required.time);
+    println!(
+        "ratio    {theirs} / {ours}: time {ratio:.2} (required {}), memory {memory:.2} (required {})",
+        required.time, required.memory_ratio
+    );
     if required.memory < u64::MAX {
         println!("peak     {ours}: {:.0} MB (required: below {:.0})", peak as f64 / 1e6, required.memory as f64 / 1e6);
     }
     // A run whose memory could not be read shows nothing of it.
     let within = required.memory == u64::MAX || (1..required.memory).contains(&peak);
-    if ratio >= required.time && within {
+    if ratio >= required.time && memory >= required.memory_ratio && within {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
