@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # kernels/toolkit.sh DIR: installs NVIDIA's compiler for the kernels (nvcc, cicc, ptxas, nvdisasm) into DIR, from the wheels
 # that NVIDIA publishes on PyPI, in the versions and with the hashes of toolkit.txt beside this file. No GPU, driver or
-# root is needed; 109 MB come over the network and 275 MB stay. What is installed and complete is kept.
+# root is needed; 109 MB come over the network and 276 MB stay. What is installed and complete is kept.
 set -euo pipefail
 
 die() {

@@ -164,7 +164,7 @@ pub struct BatchArgs {
     /// Try a file again, so often, after a failure that may pass; a proof that is made is only written again
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub retry: u32,
-    /// Longest time of work on one file, e.g. 10m; its waiting, and what all files share, is left out. Looked at between pieces
+    /// Longest time of work on one file, e.g. 10m, or in seconds; its waiting, and what all files share, is left out. Looked at between pieces
     /// of work: what runs is not cut off, and a proof that is late is not written
     #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
     pub deadline: Option<Duration>,
@@ -407,7 +407,7 @@ pub struct FolderArgs {
     /// Folder of parameter files [default: FIL_PROOFS_PARAMETER_CACHE, else /var/tmp/filecoin-proof-parameters]
     #[arg(long, value_name = "DIR")]
     pub params: Option<PathBuf>,
-    /// Development parameters, which `prove` generates on first use; proofs made with them prove nothing
+    /// Development parameters, which `prove` and `batch` generate on first use; proofs made with them prove nothing
     #[arg(long)]
     pub dev_params: bool,
 }

@@ -94,8 +94,11 @@ fn counted() -> Result<u32, NoDevice> {
     }
 }
 
+/// Of a build without kernels that too is said: a driver alone would not help.
 fn none(reason: NoDevice) -> Error {
-    Error::new(Fault::Device, reason.to_string())
+    let kernels =
+        image().err().map_or_else(String::new, |missing| format!("; and this build has no kernels: {missing}"));
+    Error::new(Fault::Device, format!("{reason}{kernels}"))
 }
 
 /// Why none of them can, each reason once with the devices that it is the reason of.

@@ -43,7 +43,10 @@ impl Output {
             }
             Ok(found) if !found.is_file() => (path.to_owned(), Kind::Stream),
             Ok(_) if !replace => fail!(Fault::Usage, "{}: exists already; pass --force to replace it", at()),
-            Ok(_) => (fs::canonicalize(path).or_fault(Fault::Output, at)?, Kind::File(Existing::Replace)),
+            Ok(_) if path.is_symlink() => {
+                (fs::canonicalize(path).or_fault(Fault::Output, at)?, Kind::File(Existing::Replace))
+            }
+            Ok(_) => (path.to_owned(), Kind::File(Existing::Replace)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 refuse_dangling(path)?;
                 (path.to_owned(), Kind::File(Existing::Refuse))
@@ -146,6 +149,20 @@ mod tests {
             fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
+    }
+
+    /// The name is what scripts read.
+    #[test]
+    fn an_existing_file_keeps_the_name_it_was_given() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("below")).unwrap();
+        let given = folder.path().join("below/../proof");
+        for _ in 0..2 {
+            let output = Output::check(&given, true).unwrap();
+            assert_eq!(output.path(), given);
+            output.write(b"content").unwrap();
+        }
+        assert_eq!(names(folder.path()), ["below", "proof"]);
     }
 
     #[test]

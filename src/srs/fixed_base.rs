@@ -96,7 +96,7 @@ impl<'a, G: SumGroup> Batch<'a, G> {
             }
         }
         self.sums.clear();
-        self.accumulators.append_to(&mut self.sums);
+        self.accumulators.for_each(|_, sum| self.sums.push(sum));
         &self.sums
     }
 }

@@ -50,8 +50,8 @@ pub trait Accumulators<P>: Default + Send {
     /// When there are more entries than accumulators.
     fn add(&mut self, points: &[P], entries: &[Entry], next: &[Entry]);
 
-    /// Appends what the accumulators hold to `sums`.
-    fn append_to(&self, sums: &mut Vec<P>);
+    /// Hands out what each accumulator holds, in ascending order.
+    fn for_each(&self, take: impl FnMut(usize, P));
 }
 
 /// Accumulators in blst's arithmetic, for any processor.
@@ -79,8 +79,8 @@ impl<F: BaseField> Accumulators<Affine<F>> for PortableAccumulators<F> {
         self.adder.add_and(&mut self.held[..entries.len()], &self.operands, ask);
     }
 
-    fn append_to(&self, sums: &mut Vec<Affine<F>>) {
-        sums.extend_from_slice(&self.held);
+    fn for_each(&self, mut take: impl FnMut(usize, Affine<F>)) {
+        self.held.iter().enumerate().for_each(|(i, point)| take(i, *point));
     }
 }
 
@@ -160,7 +160,7 @@ mod tests {
                     }
                 }
                 let mut sums = vec![G::Point::default()];
-                accumulators.append_to(&mut sums);
+                accumulators.for_each(|_, sum| sums.push(sum));
                 assert_eq!(sums.len(), count + 1);
                 for (i, sum) in sums[1..].iter().enumerate() {
                     let sum = G::add_point(&C::Projective::identity(), sum);

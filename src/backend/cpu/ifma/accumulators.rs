@@ -71,14 +71,13 @@ impl<F: Coefficients<D>, const D: usize> Accumulators<Point<D>> for LaneAccumula
         self.add_special(points, entries);
     }
 
-    fn append_to(&self, sums: &mut Vec<Point<D>>) {
-        let end = sums.len() + self.count;
-        for (x, y) in self.x.iter().zip(&self.y) {
+    fn for_each(&self, mut take: impl FnMut(usize, Point<D>)) {
+        for (k, (x, y)) in self.x.iter().zip(&self.y).enumerate() {
             // SAFETY: as in `set`.
             let (xs, ys) = unsafe { (scatter(x), scatter(y)) };
-            sums.extend(xs.into_iter().zip(ys).map(|(x, y)| Point { x, y }));
+            let of_vector = (k * WIDTH..self.count).zip(xs).zip(ys);
+            of_vector.for_each(|((i, x), y)| take(i, Point { x, y }));
         }
-        sums.truncate(end);
     }
 }
 

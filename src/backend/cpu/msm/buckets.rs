@@ -8,7 +8,7 @@ use super::groups::GroupSums;
 use super::sort::Ranges;
 use super::windows::Windows;
 use super::SumGroup;
-use crate::backend::cpu::accumulators::Entry;
+use crate::backend::cpu::accumulators::{all, Entry};
 
 /// Every window's buckets, to which points are added chunk by chunk.
 pub struct Buckets<'a, G: SumGroup> {
@@ -32,10 +32,11 @@ impl<'a, G: SumGroup> Buckets<'a, G> {
         let tasks = self.sums.par_chunks_mut(ranges.size()).enumerate();
         tasks.for_each_init(GroupSums::<G>::default, |groups, (range, sums)| {
             let (entries, ends) = ranges.entries(range);
-            let more = groups.sum(points, &entries, &ends);
             if is_first {
-                sums.copy_from_slice(&more);
+                groups.sum(points, &entries, &ends, sums);
             } else {
+                let mut more = vec![G::Point::default(); sums.len()];
+                groups.sum(points, &entries, &ends, &mut more);
                 groups.add_to(sums, &more);
             }
         });
@@ -58,12 +59,15 @@ impl<'a, G: SumGroup> Buckets<'a, G> {
 fn weighted_sum<G: SumGroup>(buckets: &[G::Point]) -> G::Projective {
     let row_bits = buckets.len().ilog2() / 2;
     let (row, rows) = (1usize << row_bits, buckets.len() >> row_bits);
-    let in_rows = (0..rows).flat_map(|high| (0..row).map(move |low| high * row + low));
-    let in_columns = (0..row).flat_map(|low| (0..rows).map(move |high| high * row + low));
-    let entries: Vec<_> = in_rows.chain(in_columns).map(|place| Entry::new(place as u32, false)).collect();
+    // All rows, then all columns.
+    let mut entries = all(buckets.len());
+    for low in 0..row {
+        entries.extend((low..buckets.len()).step_by(row).map(|place| Entry::new(place as u32, false)));
+    }
     let ends: Vec<_> =
         (1..=rows).map(|i| (i * row) as u32).chain((1..=row).map(|i| (buckets.len() + i * rows) as u32)).collect();
-    let sums = GroupSums::<G>::default().sum(buckets, &entries, &ends);
+    let mut sums = vec![G::Point::default(); ends.len()];
+    GroupSums::<G>::default().sum(buckets, &entries, &ends, &mut sums);
     let (row_sums, column_sums) = sums.split_at(rows);
     let high = (0..row_bits).fold(running_sum::<G>(&row_sums[1..]), |acc, _| acc.double());
     high + running_sum::<G>(column_sums)

@@ -6,7 +6,7 @@ use crate::backend::cpu::accumulators::{all, Accumulators, Entry};
 
 /// Accumulators that share an inversion, whose cost of about 60 multiplications is then two in a hundred; their working set, 512 KB in
 /// lanes, stays in the second-level cache.
-const SLOTS: usize = 2048;
+const SLOTS: usize = 1024;
 /// The longest run that one accumulator sums. A larger group is cut into several, whose sums are then summed.
 const LONGEST: usize = 32;
 
@@ -15,6 +15,7 @@ const LONGEST: usize = 32;
 struct Run {
     start: u32,
     length: u32,
+    group: u32,
 }
 
 /// Sums groups of points; what it needs is used again from one call to the next.
@@ -34,33 +35,31 @@ impl<G: SumGroup> GroupSums<G> {
     /// the identity.
     ///
     /// # Panics
-    /// When an entry is past the end of `points`, or `ends` decreases or goes past the end of `entries`.
-    pub fn sum(&mut self, points: &[G::Point], entries: &[Entry], ends: &[u32]) -> Vec<G::Point> {
+    /// When an entry is past the end of `points`, `ends` decreases or goes past the end of `entries`, or there are not as many `sums`.
+    pub fn sum(&mut self, points: &[G::Point], entries: &[Entry], ends: &[u32], sums: &mut [G::Point]) {
+        assert_eq!(ends.len(), sums.len(), "sums and groups");
         let mut runs = Vec::with_capacity(ends.len());
         // As `ends`, of the runs.
         let mut run_ends = Vec::with_capacity(ends.len());
         let mut start = 0;
-        for end in ends {
+        for (group, end) in ends.iter().enumerate() {
             assert!(start <= *end, "a group ends at {end} and begins at {start}");
+            if start == *end {
+                sums[group] = G::Point::default();
+            }
             while start < *end {
                 let length = (end - start).min(LONGEST as u32);
-                runs.push(Run { start, length });
+                runs.push(Run { start, length, group: group as u32 });
                 start += length;
             }
             run_ends.push(runs.len() as u32);
         }
-        let sums = self.sum_runs(points, entries, &runs);
-        let mut before = 0;
-        if run_ends.iter().any(|end| end - std::mem::replace(&mut before, *end) > 1) {
-            return self.sum(&sums, &all(sums.len()), &run_ends);
+        if runs.windows(2).all(|pair| pair[0].group < pair[1].group) {
+            return self.sum_runs(points, entries, &runs, |run, sum| sums[runs[run].group as usize] = sum);
         }
-        let mut start = 0;
-        let of_group = |end: &u32| {
-            let sum = if start < *end { sums[start as usize] } else { G::Point::default() };
-            start = *end;
-            sum
-        };
-        run_ends.iter().map(of_group).collect()
+        let mut of_runs = vec![G::Point::default(); runs.len()];
+        self.sum_runs(points, entries, &runs, |run, sum| of_runs[run] = sum);
+        self.sum(&of_runs, &all(of_runs.len()), &run_ends, sums);
     }
 
     /// `left[i] += right[i]`.
@@ -70,30 +69,20 @@ impl<G: SumGroup> GroupSums<G> {
     pub fn add_to(&mut self, left: &mut [G::Point], right: &[G::Point]) {
         assert_eq!(left.len(), right.len(), "sums of unequal lengths");
         let entries = all(SLOTS.min(left.len()));
-        let mut sums = Vec::new();
         for (left, right) in left.chunks_mut(SLOTS).zip(right.chunks(SLOTS)) {
             let entries = &entries[..left.len()];
             self.accumulators.set(left, entries);
             self.accumulators.add(right, entries, &[]);
-            sums.clear();
-            self.accumulators.append_to(&mut sums);
-            left.copy_from_slice(&sums);
+            self.accumulators.for_each(|i, sum| left[i] = sum);
         }
     }
 
-    /// The sum of each run, which is not empty and not longer than [`LONGEST`].
-    fn sum_runs(&mut self, points: &[G::Point], entries: &[Entry], runs: &[Run]) -> Vec<G::Point> {
-        let order = longest_first(runs);
-        let mut sums = Vec::with_capacity(runs.len());
-        for slots in order.chunks(SLOTS) {
+    /// Hands `put` each run, by its place, and its sum; runs are not empty and not longer than [`LONGEST`].
+    fn sum_runs(&mut self, points: &[G::Point], entries: &[Entry], runs: &[Run], mut put: impl FnMut(usize, G::Point)) {
+        for slots in longest_first(runs).chunks(SLOTS) {
             self.sum_slots(points, entries, runs, slots);
-            self.accumulators.append_to(&mut sums);
+            self.accumulators.for_each(|i, sum| put(slots[i] as usize, sum));
         }
-        let mut sorted = vec![G::Point::default(); runs.len()];
-        for (run, sum) in order.iter().zip(sums) {
-            sorted[*run as usize] = sum;
-        }
-        sorted
     }
 
     /// Accumulates runs, the longest first: those that have a next entry are always the first ones.
@@ -185,8 +174,8 @@ mod tests {
                 })
                 .collect();
             let entries: Vec<_> = (0..end).map(entry).collect();
-            let got = sums.sum(&points, &entries, &ends);
-            assert_eq!(got.len(), lengths.len());
+            let mut got = vec![points[0]; ends.len()];
+            sums.sum(&points, &entries, &ends, &mut got);
             let mut start = 0;
             for (i, end) in ends.iter().enumerate() {
                 let scalar: Fr = entries[start as usize..*end as usize].iter().map(value).sum();

@@ -83,7 +83,10 @@ impl<G: SumGroup> Task<G> {
         let ends = self.sort(range.start as u32);
         self.points.resize(self.indices.len(), G::Point::default());
         G::decode(bases, &self.indices, &mut self.points);
-        self.groups.sum(&self.points, &all(self.points.len()), &ends[..1 << lists.len()])
+        let ends = &ends[..1 << lists.len()];
+        let mut sums = vec![G::Point::default(); ends.len()];
+        self.groups.sum(&self.points, &all(self.points.len()), ends, &mut sums);
+        sums
     }
 
     /// Sorts the bases by their sets, without those that are in none; returns where each set's bases end. The first of all is
