@@ -2,8 +2,7 @@
 
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use cust::context::{Context, CurrentContext};
@@ -26,6 +25,15 @@ use crate::report::units::bytes;
 struct Placeholder([u8; 16]);
 static PLACEHOLDER: Placeholder = Placeholder([0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 
+/// What to do about a device whose work failed.
+const LOST: &str = "the device is not used any more in this run; try again, and `cuzk devices --self-test`: where kernels fail there too, \
+    look at `nvidia-smi -q` for memory errors";
+/// What to do where it has no memory.
+const MEMORY: &str =
+    "end what else uses the card (`nvidia-smi` lists it), take a larger one, or prove with --device cpu";
+/// What to do about other refusals.
+const OTHER: &str = "see what `nvidia-smi` and `dmesg` say of it, try again, or prove with --device cpu";
+
 /// How long a wait for the device takes at most, if nobody says: no piece of work that is waited for is near it.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -38,8 +46,8 @@ pub struct Gpu {
     functions: Vec<Function>,
     module: ManuallyDrop<Module>,
     context: ManuallyDrop<Context>,
-    /// The device did not finish, or has failed: whatever waits for it is left to the end of the process.
-    lost: AtomicBool,
+    /// Why the device is not used any more: it did not finish, or has failed. Whatever waits for it is left to the end of the process.
+    lost: OnceLock<String>,
 }
 
 /// A kernel of a loaded module.
@@ -136,7 +144,7 @@ impl Gpu {
         };
         let functions = NAMES.iter().map(function).collect::<Result<_>>()?;
         let name = super::devices::name_of(index).unwrap_or_else(|_| "unnamed".into());
-        let (module, context, lost) = (ManuallyDrop::new(module), ManuallyDrop::new(context), AtomicBool::new(false));
+        let (module, context, lost) = (ManuallyDrop::new(module), ManuallyDrop::new(context), OnceLock::new());
         Ok(Arc::new(Self { index, name, patience, functions, module, context, lost }))
     }
 
@@ -162,14 +170,9 @@ impl Gpu {
         self.patience
     }
 
-    /// Notes that work did not finish, or has failed.
-    pub(super) fn lose(&self) {
-        self.lost.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether that was noted: the device is not used any more.
-    pub(super) fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Relaxed)
+    /// Notes that work did not finish, or has failed, and why: the first reason counts.
+    pub(super) fn lose(&self, reason: &str) {
+        self.lost.get_or_init(|| reason.to_owned());
     }
 
     /// Bytes of device memory that are free, and in all.
@@ -183,8 +186,13 @@ impl Gpu {
             .map_err(|e| self.failed("free memory", Status::of(e)))
     }
 
-    /// Makes this device's context the thread's: whatever names no stream and no event goes there.
+    /// Makes this device's context the thread's: whatever names no stream and no event goes there. A lost device is not used again.
     pub(super) fn make_current(&self) -> Result<()> {
+        if let Some(reason) = self.lost.get() {
+            let Self { index, name, .. } = self;
+            return Err(Error::new(Fault::Device, format!("CUDA {index} ({name}): it has failed before: {reason}"))
+                .advice(LOST));
+        }
         let context: &Context = &self.context;
         self.tell("its context", CurrentContext::set_current(context))
     }
@@ -194,24 +202,31 @@ impl Gpu {
         outcome.map_err(|e| self.failed(what, Status::of(e)))
     }
 
-    /// The error of something that failed on this device.
+    /// The error of something that failed on this device, which is lost where the failure is one that stays.
     pub(super) fn failed(&self, what: &str, status: Status) -> Error {
+        let advice = match () {
+            () if status.stays() => {
+                self.lose(&format!("{what}: {status}"));
+                LOST
+            }
+            () if status.is_out_of_memory() => MEMORY,
+            () => OTHER,
+        };
         let Self { index, name, .. } = self;
-        Error::new(Fault::Device, format!("CUDA {index} ({name}): {what}: {status}"))
+        Error::new(Fault::Device, format!("CUDA {index} ({name}): {what}: {status}")).advice(advice)
     }
 
     /// What to say where `size` bytes for `what` were not to be had.
     pub(super) fn no_memory(&self, what: &str, size: usize, status: Status) -> Error {
+        let what = format!("no memory for {what}, {}", bytes(size as u64));
+        if !status.is_out_of_memory() {
+            return self.failed(&what, status);
+        }
         let free = match self.free_memory() {
             Ok((free, total)) => format!("{} of {} are free", bytes(free), bytes(total)),
             Err(e) => format!("what is free is unknown ({e})"),
         };
-        let what = format!(
-            "no memory for {what}, {}; {free}: end what else uses the card (`nvidia-smi` lists it), take a larger one, or prove \
-             with --device cpu",
-            bytes(size as u64)
-        );
-        self.failed(&what, status)
+        self.failed(&format!("{what}; {free}"), status)
     }
 
     /// Enqueues kernel `number` of [`NAMES`] in a stream of this device, whose context is current.
@@ -244,8 +259,8 @@ impl Drop for Gpu {
     /// Unloads the module, in the context that is current, and releases the context last. Both wait for the device: one that is lost
     /// keeps them to the end of the process, which ends a kernel that hangs.
     fn drop(&mut self) {
-        // Where there is no making it current, what follows fails too, and the driver keeps it as long.
-        if self.is_lost() || self.make_current().is_err() {
+        // Nor is a lost one made current. Where it cannot be, what follows would fail, and the driver keeps it as long.
+        if self.make_current().is_err() {
             return;
         }
         // SAFETY: each is dropped here only, once, and not used after.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::OnceLock;
 
 use cust::sys::CUresult;
+use libloading::os::unix;
 use libloading::Library;
 
 /// Names the driver library in place of [`DEFAULT`]: another driver, or an emulated device.
@@ -31,7 +32,9 @@ impl Driver {
         let path = PathBuf::from(variable.unwrap_or_else(|| DEFAULT.into()));
         // SAFETY: loading runs the library's initialisers. It is the system's CUDA driver, or a library the user named to
         // stand for it: trusted like every other library that the dynamic linker loads for this process.
-        let loaded = unsafe { Library::new(&path) }.map_err(|e| e.to_string());
+        // Its symbols are bound at once: one that is missing is an error here, and later would end the process.
+        let loaded = unsafe { unix::Library::open(Some(&path), unix::RTLD_NOW | unix::RTLD_LOCAL) };
+        let loaded = loaded.map(Library::from).map_err(|e| e.to_string());
         // The linker begins with the name, as messages do that name it anyway.
         let named = format!("{}: ", path.display());
         let loaded = loaded.map_err(|reason| reason.strip_prefix(&named).map_or(reason.clone(), str::to_owned));

@@ -53,6 +53,11 @@ impl Status {
         self.code == CUresult::CUDA_ERROR_OUT_OF_MEMORY as c_int
     }
 
+    /// Is the context spoilt, so that everything after it fails too (CUDA driver API, "leaves the process in an inconsistent state")?
+    pub(super) fn stays(self) -> bool {
+        matches!(self.code, 214 | 220 | 226 | 700 | 702 | 709 | 710 | 714..=719 | 721)
+    }
+
     /// Does another process have the device, or may none have it?
     pub(super) fn is_unavailable(self) -> bool {
         self.code == DEVICE_UNAVAILABLE

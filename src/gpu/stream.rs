@@ -17,7 +17,7 @@ use super::memory::{Buffer, Plain, View, ViewMut};
 use super::operations::Operations;
 use super::staging::Staging;
 use super::status::Status;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::{Operation, OperationKind};
 
 /// How long a wait looks without sleeping, and how long it sleeps then.
@@ -131,7 +131,6 @@ impl Stream {
             // SAFETY: as in `upload`.
             unsafe { staging.download(self.gpu(), &self.inner, from.address(), to, |event| reach(self.gpu(), event)) }
         })
-        .map_err(|e| self.after(e))
     }
 
     /// Enqueues a fill with zero bytes.
@@ -166,13 +165,16 @@ impl Stream {
     /// # Errors
     /// [`Fault::Device`](crate::error::Fault::Device): some of it failed, or did not end in time.
     pub fn wait(&self) -> Result<()> {
-        let mut state = self.lock();
-        self.gpu().make_current()?;
-        let event = self.gpu().tell("an event", Event::new(EventFlags::DISABLE_TIMING))?;
-        self.gpu().tell("recording an event", event.record(&self.inner))?;
-        let outcome = reach(self.gpu(), &event).and_then(|()| state.operations.collect(self.gpu()));
-        drop(state);
-        outcome.map_err(|e| self.after(e))
+        self.end().map_err(|e| self.after(e))
+    }
+
+    fn end(&self) -> Result<()> {
+        let (gpu, mut state) = (self.gpu(), self.lock());
+        gpu.make_current()?;
+        let event = gpu.tell("an event", Event::new(EventFlags::DISABLE_TIMING))?;
+        gpu.tell("recording an event", event.record(&self.inner))?;
+        reach(gpu, &event)?;
+        state.operations.collect(gpu)
     }
 
     /// The operations since this was asked last, after a wait for them; where that fails, those that ended.
@@ -183,11 +185,9 @@ impl Stream {
     }
 
     /// Names what may have failed.
-    fn after(&self, error: crate::error::Error) -> crate::error::Error {
-        match &self.lock().operations.names_pending()[..] {
-            [] => error,
-            names => error.context(format!("while it did {}", names.join(", "))),
-        }
+    fn after(&self, error: Error) -> Error {
+        let names = self.lock().operations.names_pending();
+        while_it_did(&names, error)
     }
 
     /// Times work on memory, if there is any.
@@ -211,12 +211,27 @@ impl Stream {
         bytes: u64,
         work: impl FnOnce(&mut State) -> Result<()>,
     ) -> Result<()> {
-        let gpu = self.gpu();
-        let mut state = self.lock();
+        let (gpu, mut state) = (self.gpu(), self.lock());
         gpu.make_current()?;
-        let begun = state.operations.begin(gpu, &self.inner, name, kind, bytes)?;
-        work(&mut state)?;
-        state.operations.end(gpu, &self.inner, begun)
+        let begun = state.operations.begin(gpu, &self.inner, name, kind, bytes);
+        let outcome = begun.and_then(|begun| {
+            work(&mut state)?;
+            state.operations.end(gpu, &self.inner, begun)
+        });
+        // What is enqueued fails with what comes after it.
+        outcome.map_err(|error| {
+            let mut names = state.operations.names_pending();
+            names.retain(|known| *known != name);
+            names.push(name);
+            while_it_did(&names, error)
+        })
+    }
+}
+
+fn while_it_did(names: &[&str], error: Error) -> Error {
+    match names {
+        [] => error,
+        names => error.context(format!("while it did {}", names.join(", "))),
     }
 }
 
@@ -231,25 +246,27 @@ fn staging<'a>(staging: &'a mut Option<Staging>, gpu: &Gpu) -> Result<&'a mut St
 /// Waits for an event, whose context is current, by asking again and again: a wait inside the driver has no end where a kernel has none.
 fn reach(gpu: &Gpu, event: &Event) -> Result<()> {
     let start = Instant::now();
-    if gpu.is_lost() {
-        crate::fail!(crate::error::Fault::Device, "CUDA {} ({}): it has failed before", gpu.index(), gpu.name());
-    }
+    gpu.make_current()?;
     loop {
         match event.query() {
             Ok(EventStatus::Ready) => return Ok(()),
             Ok(EventStatus::NotReady) => {}
             Err(e) => {
-                gpu.lose();
-                return Err(gpu.failed("its work failed", Status::of(e)).advice(ADVICE));
+                let status = Status::of(e);
+                let error = gpu.failed("its work failed", status);
+                gpu.lose(&format!("its work failed: {status}"));
+                return Err(error);
             }
         }
         let waited = start.elapsed();
         if waited > gpu.patience() {
-            gpu.lose();
             let (index, name, seconds) = (gpu.index(), gpu.name(), gpu.patience().as_secs_f64());
+            let reason = format!("its work did not end within {seconds} s");
+            gpu.lose(&reason);
             crate::fail!(
                 crate::error::Fault::Device,
-                "CUDA {index} ({name}): its work did not end within {seconds} s; a kernel that hangs is ended with its process only"
+                "CUDA {index} ({name}): {reason}; a kernel that hangs is ended with its process only: see `dmesg` for what the driver says \
+                 of it, and try `cuzk devices --self-test`"
             );
         }
         match waited < EAGER {
@@ -258,10 +275,6 @@ fn reach(gpu: &Gpu, event: &Event) -> Result<()> {
         }
     }
 }
-
-/// What to do about work that failed.
-const ADVICE: &str = "the device is not used any more in this run; try again, and `cuzk devices --self-test`: where kernels fail there too, \
-    look at `nvidia-smi -q` for memory errors";
 
 impl Pool {
     /// Memory of that size that came back, if there is some.
@@ -313,7 +326,7 @@ fn allocate(size: usize) -> Result<u64, Status> {
 impl Drop for Pool {
     /// A lost device's memory is left to the driver, since freeing waits.
     fn drop(&mut self) {
-        if !self.gpu.is_lost() && self.gpu.make_current().is_ok() {
+        if self.gpu.make_current().is_ok() {
             self.release();
         }
     }
@@ -322,7 +335,7 @@ impl Drop for Pool {
 impl Drop for Stream {
     /// Waits for what is enqueued. A device that has failed or hangs keeps what it may still use.
     fn drop(&mut self) {
-        if self.gpu().is_lost() || self.wait().is_err() {
+        if self.wait().is_err() {
             return;
         }
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);

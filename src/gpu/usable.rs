@@ -51,7 +51,8 @@ pub fn usable(index: u32) -> Result<Usable> {
     let count = counted().map_err(none)?;
     if index >= count {
         let (devices, last) = (if count == 1 { "device" } else { "devices" }, count - 1);
-        let within = visible_devices().map_or_else(String::new, |list| format!(" within CUDA_VISIBLE_DEVICES={list}"));
+        let within =
+            visible_devices().map_or_else(String::new, |list| format!(" within CUDA_VISIBLE_DEVICES={list:?}"));
         fail!(
             Fault::Device,
             "CUDA {index}: no such device: the driver counts {count} {devices}{within}, 0 to {last}; `cuzk devices` lists them"

@@ -13,9 +13,24 @@ use crate::error::{Error, Fault, Result};
 pub struct Check {
     /// What was computed, as in `ntt_pass, 2^10`.
     pub name: String,
-    /// Equal; or where the results differ, or why there is none.
-    pub outcome: Result<(), String>,
+    pub outcome: Result<(), Unequal>,
     pub time: Duration,
+}
+
+/// Why a comparison did not find the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unequal {
+    /// Where the results differ.
+    Differs(String),
+    /// Why there is no result; it is the device's last comparison.
+    Stopped(String),
+}
+
+impl Unequal {
+    pub fn reason(&self) -> &str {
+        let (Self::Differs(reason) | Self::Stopped(reason)) = self;
+        reason
+    }
 }
 
 /// The comparisons of one device.
@@ -63,7 +78,10 @@ impl SelfTests {
         match failures.is_empty() && !self.0.is_empty() {
             true => Ok(()),
             false if self.0.is_empty() => Err(Error::new(Fault::Device, "self-test: no device was tested")),
-            false => Err(Error::new(Fault::Device, format!("self-test: {}; {ADVICE}", failures.join("; ")))),
+            false => {
+                let error = Error::new(Fault::Device, format!("self-test: {}", failures.join("; ")));
+                Err(if self.0.iter().any(SelfTest::differs) { error.advice(ADVICE) } else { error })
+            }
         }
     }
 }
@@ -91,11 +109,24 @@ impl SelfTest {
             Err(reason) => format!("{title}: {}", visible(reason)),
             Ok(checks) if checks.is_empty() => format!("{title}: nothing was compared"),
             Ok(checks) => {
-                let failed: Vec<_> = checks.iter().filter(|check| check.outcome.is_err()).collect();
-                let names: Vec<_> = failed.iter().map(|check| visible(&check.name)).collect();
-                format!("{title}: {} of {} comparisons failed: {}", failed.len(), checks.len(), names.join(", "))
+                let differing: Vec<_> = checks.iter().filter(|check| check.differs()).collect();
+                let names: Vec<_> = differing.iter().map(|check| visible(&check.name)).collect();
+                let failed = format!("{} of {} comparisons failed: {}", names.len(), checks.len(), names.join(", "));
+                let stopped = checks.last().and_then(|check| match &check.outcome {
+                    Err(Unequal::Stopped(reason)) => Some((visible(&check.name), visible(reason))),
+                    _ => None,
+                });
+                match stopped {
+                    None => format!("{title}: {failed}"),
+                    Some((name, reason)) if names.is_empty() => format!("stopped at {name}: {reason}"),
+                    Some((name, reason)) => format!("{title}: {failed}; stopped at {name}: {reason}"),
+                }
             }
         })
+    }
+
+    fn differs(&self) -> bool {
+        self.checks.as_ref().is_ok_and(|checks| checks.iter().any(Check::differs))
     }
 
     fn table(&self) -> String {
@@ -106,7 +137,7 @@ impl SelfTest {
         let mut rows = vec![[self.title(), "against the CPU".into(), "time".into()].to_vec()];
         rows.extend(checks.iter().map(Check::row));
         let reasons = checks.iter().filter_map(|check| {
-            let reason = check.outcome.as_ref().err()?;
+            let reason = check.outcome.as_ref().err()?.reason();
             Some(format!("{}: {}\n", visible(&check.name), visible(reason)))
         });
         columns(&rows) + &reasons.collect::<String>()
@@ -125,6 +156,10 @@ impl SelfTest {
 }
 
 impl Check {
+    fn differs(&self) -> bool {
+        matches!(self.outcome, Err(Unequal::Differs(_)))
+    }
+
     fn row(&self) -> Vec<String> {
         let outcome = if self.outcome.is_ok() { "equal" } else { "FAILED" };
         vec![visible(&self.name), outcome.to_owned(), duration(self.time)]
@@ -134,7 +169,7 @@ impl Check {
         json!({
             "name": self.name,
             "equal": self.outcome.is_ok(),
-            "message": self.outcome.as_ref().err(),
+            "message": self.outcome.as_ref().err().map(Unequal::reason),
             "seconds": self.time.as_secs_f64(),
         })
     }
@@ -145,7 +180,8 @@ mod tests {
     use super::*;
 
     fn check(name: &str, outcome: Result<(), &str>) -> Check {
-        Check { name: name.into(), outcome: outcome.map_err(str::to_owned), time: Duration::from_millis(2) }
+        let outcome = outcome.map_err(|reason| Unequal::Differs(reason.to_owned()));
+        Check { name: name.into(), outcome, time: Duration::from_millis(2) }
     }
 
     /// The first device computes well, the second wrongly, the third not at all.
@@ -184,6 +220,20 @@ CUDA 3 (C): no context on it
             "CUDA 2 (B): 1 of 2 comparisons failed: ntt, 2^10; CUDA 3 (C): no context on it; do not prove on it";
         assert!(text.contains(named) && !text.contains("CUDA 0") && !text.contains('\n'), "{text}");
         assert!(SelfTests(three().0[..1].to_vec()).verdict().is_ok());
+    }
+
+    /// A device that gave no result did not compute wrongly.
+    #[test]
+    fn a_test_that_was_stopped_says_why_and_blames_no_result() {
+        let mut last = check("ntt, 2^10", Ok(()));
+        last.outcome = Err(Unequal::Stopped("CUDA 0 (A): no memory".into()));
+        let text = |checks: Vec<Check>| {
+            SelfTests::of([(0, "A".to_owned())], |_| Ok(checks.clone())).verdict().unwrap_err().to_string()
+        };
+        let stopped = "stopped at ntt, 2^10: CUDA 0 (A): no memory";
+        assert_eq!(text(vec![check("fr_mul", Ok(())), last.clone()]), format!("self-test: {stopped}"));
+        let both = text(vec![check("fr_mul", Err("element 5")), last]);
+        assert!(both.contains(&format!("1 of 2 comparisons failed: fr_mul; {stopped}; do not prove on it")), "{both}");
     }
 
     #[test]

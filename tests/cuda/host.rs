@@ -207,9 +207,48 @@ fn injected_failures_of_every_kind_are_errors() {
             let stream = gpu.stream().unwrap();
             let error = products(&stream, &scalars(100, 1), &scalars(100, 2)).unwrap_err();
             assert_eq!(error.fault(), Fault::Device);
-            assert!(error.to_string().contains(&expected), "{error}");
+            let text = error.to_string();
+            assert!(text.contains(&expected), "{text}");
+            assert!(text.contains("--device cpu") || text.contains("cuzk devices --self-test"), "what to do: {text}");
+            assert!(text.contains("CUDA 0 ("), "where: {text}");
         });
     }
+}
+
+/// Nobody is told of missing memory, or of an event, where the device failed long before.
+#[test]
+fn a_device_that_has_failed_is_not_used_again_and_gives_the_first_reason() {
+    let test = "host::a_device_that_has_failed_is_not_used_again_and_gives_the_first_reason";
+    for (inject, expected) in
+        [("launch:1=719", "LAUNCH_FAILED"), ("copy:2=700", "ILLEGAL_ADDRESS"), ("hang:1", "0.3 s")]
+    {
+        emulated(test, &[("EMULATOR_INJECT", inject), ("TEST_EXPECTED", expected)], || {
+            let expected = std::env::var("TEST_EXPECTED").unwrap();
+            let gpu = Gpu::open_with(0, Duration::from_millis(300)).unwrap();
+            let stream = gpu.stream().unwrap();
+            let product =
+                |stream: &Stream| products(stream, &scalars(100, 1), &scalars(100, 2)).unwrap_err().to_string();
+            let first = product(&stream);
+            assert!(first.contains(&expected) && first.contains("while it did "), "{first}");
+            let others =
+                [product(&stream), gpu.stream().map(|stream| product(&stream)).unwrap_or_else(|e| e.to_string())];
+            for text in others {
+                assert!(text.contains("it has failed before: ") && text.contains(&expected), "{text}");
+                assert!(!text.contains("no memory"), "{text}");
+            }
+        });
+    }
+}
+
+/// A driver that refuses memory for another reason than that there is none does not have others ended for it.
+#[test]
+fn memory_that_is_refused_for_another_reason_is_not_called_used_up() {
+    let settings = [("EMULATOR_INJECT", "alloc:2=999")];
+    emulated("host::memory_that_is_refused_for_another_reason_is_not_called_used_up", &settings, || {
+        let stream = Gpu::open(0).unwrap().stream().unwrap();
+        let text = products(&stream, &scalars(100, 1), &scalars(100, 2)).unwrap_err().to_string();
+        assert!(text.contains("CUDA_ERROR_UNKNOWN (999)") && !text.contains("end what else uses"), "{text}");
+    });
 }
 
 /// Freeing, unloading and releasing would wait for the kernel that hangs: what is dropped is left to the end of the process.

@@ -6,7 +6,7 @@ use crate::backend::cpu::accumulators::{all, Accumulators, Entry};
 
 /// Accumulators that share an inversion, whose cost of about 60 multiplications is then two in a hundred; their working set, 512 KB in
 /// lanes, stays in the second-level cache.
-const SLOTS: usize = 1024;
+const SLOTS: usize = 2048;
 /// The longest run that one accumulator sums. A larger group is cut into several, whose sums are then summed.
 const LONGEST: usize = 32;
 

@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use blstrs::Fp;
+
 use super::curve::Curve;
 use crate::backend::bases::RawBases;
 use crate::error::{Fault, Result};
@@ -47,23 +49,40 @@ impl<'a, C: Curve> Chunks<'a, C> {
         Ok(self.points.view().slice(0..count))
     }
 
-    /// Waits for all conversions.
+    /// Waits for all conversions, which were of these bases.
     ///
     /// # Errors
-    /// [`Fault::Parameters`]: the bytes of one of the `of` bases are no point's; the device's failure.
-    pub fn check(&self, of: usize) -> Result<()> {
+    /// [`Fault::Parameters`]: the bytes of one of the bases are no point's. [`Fault::Device`]: the device says so of bytes that are; its
+    /// failure.
+    pub fn check<const SIZE: usize>(&self, bases: RawBases<'_, SIZE>) -> Result<()> {
         let mut bad = [0];
         self.stream.download("the number of a base that is none", self.bad.view(), &mut bad)?;
-        if bad != [u64::MAX] {
+        let (of, number) = (bases.len(), bad[0]);
+        if number != u64::MAX && usize::try_from(number).is_ok_and(|i| i >= of || has_coordinates(bases.point(i))) {
+            fail!(
+                Fault::Device,
+                "the device says that base {number} of {of}, counted from 0, is no {} point, and on the CPU it has a point's bytes: it \
+                 computes wrongly, or its memory changes; do not prove on it: see `cuzk devices --self-test`, and `nvidia-smi -q` for memory \
+                 errors",
+                C::NAME
+            );
+        }
+        if number != u64::MAX {
             fail!(
                 Fault::Parameters,
                 "base {} of {of}, counted from 0: its {} bytes are no uncompressed {} point: a coordinate is not below the modulus, \
                  or its flags are wrong; `cuzk params check` finds which file is damaged",
-                bad[0],
+                number,
                 C::BYTES,
                 C::NAME
             );
         }
         Ok(())
     }
+}
+
+/// Whether all coordinates are below the modulus, which leaves no flag set: what the kernels ask for.
+fn has_coordinates(bytes: &[u8]) -> bool {
+    let is_below = |chunk: &[u8]| chunk.try_into().is_ok_and(|bytes| bool::from(Fp::from_bytes_be(bytes).is_some()));
+    bytes.chunks(48).all(is_below)
 }

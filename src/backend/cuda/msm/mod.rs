@@ -109,7 +109,7 @@ pub fn sum_of_device<C: Curve, const SIZE: usize>(
         let scalars = DeviceScalars { elements: scalars, gathered: None, first, log_size, count: bases.len() };
         buckets.add(points, scalars, &mut room.sorter, &mut room.scratch)?;
     }
-    chunks.check(count)?;
+    chunks.check(bases)?;
     buckets.sum()
 }
 
@@ -152,7 +152,7 @@ fn sums_together<C: Curve, const SIZE: usize>(
             }
         }
     }
-    chunks.check(count)?;
+    chunks.check(bases)?;
     of_lists.iter().map(|(_, buckets)| buckets.sum()).collect()
 }
 

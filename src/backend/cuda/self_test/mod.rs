@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::CudaBackend;
 use crate::error::Result;
 use crate::gpu::{kernels, Gpu};
-use crate::report::self_test::Check;
+use crate::report::self_test::{Check, Unequal};
 use crate::report::OperationKind;
 
 /// Compares everything. `log_size`: vectors have 2^`log_size` elements at most, and twice as many bases are summed; from 11 on all kernels are
@@ -52,10 +52,10 @@ impl Checks<'_> {
         let start = Instant::now();
         let outcome = match work(self.backend) {
             Ok(None) => Ok(()),
-            Ok(Some(place)) => Err(format!("differs from the CPU: {place}")),
+            Ok(Some(place)) => Err(Unequal::Differs(format!("differs from the CPU: {place}"))),
             Err(e) => {
                 self.over = true;
-                Err(e.to_string())
+                Err(Unequal::Stopped(e.to_string()))
             }
         };
         let operations = self.backend.stream().take_operations();
@@ -70,9 +70,9 @@ impl Checks<'_> {
         if !self.over {
             let outcome = match missing.as_str() {
                 "" => Ok(()),
-                missing => {
-                    Err(format!("these were not: {missing}; that is a fault of cuzk, not of the device: report it"))
-                }
+                missing => Err(Unequal::Differs(format!(
+                    "these were not: {missing}; that is a fault of cuzk, not of the device: report it"
+                ))),
             };
             self.of.push(Check { name: ALL_KERNELS.into(), outcome, time: Duration::ZERO });
         }
