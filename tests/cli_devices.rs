@@ -148,8 +148,12 @@ fn a_number_that_no_device_has_is_told_the_range() {
     let (place, library) = with_fake(&[]);
     let range = ["CUDA 2: no such device: the driver counts 2 devices, 0 to 1; `cuzk devices` lists them"];
     refused("cuda:2", &place, &library, &[], &range);
-    let one = [("FAKE_COUNT", "1"), ("CUDA_VISIBLE_DEVICES", "3")];
-    refused("cuda:1", &place, &library, &one, &["counts 1 device within CUDA_VISIBLE_DEVICES=3, 0 to 0"]);
+    // Quoted, so that it stays in the error's one line.
+    for (list, quoted) in [("3", "\"3\""), ("3\n4", "\"3\\n4\"")] {
+        let one = [("FAKE_COUNT", "1"), ("CUDA_VISIBLE_DEVICES", list)];
+        let within = format!("counts 1 device within CUDA_VISIBLE_DEVICES={quoted}, 0 to 0");
+        refused("cuda:1", &place, &library, &one, &[&within]);
+    }
     for device in ["cuda:x", "cuda:", "gpu"] {
         place.run(&format!("prove c1.json --device {device} --params .")).fails(2, "cuda:");
     }
