@@ -13,6 +13,7 @@ use crate::error::{Error, Fault, Result};
 pub struct Check {
     /// What was computed, as in `ntt_pass, 2^10`.
     pub name: String,
+    /// Equal, or why not.
     pub outcome: Result<(), Unequal>,
     pub time: Duration,
 }

@@ -52,8 +52,10 @@ fn a_flipped_bit_fails_one_check() {
         let inject = format!("flip:{copy}=5");
         let output = run_emulated("self_test::a_flipped_bit_fails_one_check", &[("EMULATOR_INJECT", &inject)], || {
             let failed: Vec<_> = checks(3).into_iter().filter_map(|check| check.outcome.err()).collect();
-            let differing = failed.iter().filter(|unequal| matches!(unequal, Unequal::Differs(text) if text.starts_with("differs from the CPU: element "))).count();
-            assert_eq!(differing, 1, "{failed:?}");
+            let differs = "differs from the CPU: element ";
+            let is_differing =
+                |unequal: &&Unequal| matches!(unequal, Unequal::Differs(text) if text.starts_with(differs));
+            assert_eq!(failed.iter().filter(is_differing).count(), 1, "{failed:?}");
         });
         assert!(output.status.success(), "{output:?}");
     }

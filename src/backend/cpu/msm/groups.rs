@@ -15,6 +15,7 @@ const LONGEST: usize = 32;
 struct Run {
     start: u32,
     length: u32,
+    /// The place of the group that it is of.
     group: u32,
 }
 
