@@ -102,7 +102,9 @@ fn parameters_are_not_generated_among_official_ones() {
 #[test]
 fn development_parameters_are_for_test_sectors() {
     let place = Place::new();
-    place.run("params generate --sector-size 32GiB --params new").fails(2, "official");
+    let run = place.run("params generate --sector-size 32GiB --params new");
+    run.fails(2, "2KiB, 8MiB and 512MiB; `lotus fetch-params 32GiB` fetches the official ones of 32GiB");
+    assert!(!run.stderr.contains("--dev-params"), "{}", run.stderr);
     assert!(place.names().is_empty());
 }
 

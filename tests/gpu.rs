@@ -132,7 +132,7 @@ fn failure_codes_come_through_known_or_not() {
     for unnamed in ["4711", "-5"] {
         let lines = init(unnamed);
         assert_eq!(lines[0], "init: UnknownError: \"CUDA_ERROR_UNKNOWN\"");
-        let expected = failed(&format!("code {unnamed} (newer than this build's list of codes)"));
+        let expected = failed(&format!("code {unnamed} (not in this build's list of codes)"));
         assert!(lines[1].starts_with(&expected) && lines[1].len() > expected.len(), "{lines:?}");
     }
 }
@@ -151,7 +151,7 @@ fn strange_answers_are_reported_and_do_not_stop_the_rest() {
     let lines = said(&library, &[("FAKE_NAME", "4711"), ("FAKE_RETAIN", "2"), ("FAKE_COUNT", "3")]);
     let [first, third] = [&lines[1], &lines[3]];
     assert!(
-        first.starts_with("CUDA 0: name unknown [code 4711 (newer than this build's list of codes)], GPU-46"),
+        first.starts_with("CUDA 0: name unknown [code 4711 (not in this build's list of codes)], GPU-46"),
         "{first}"
     );
     let end = format!(", 141 GiB memory, free memory unknown [CUDA_ERROR_OUT_OF_MEMORY (2)]{}", runs((9, 0)));

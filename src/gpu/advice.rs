@@ -13,9 +13,11 @@ use super::status::Status;
 /// Where the driver's device files are.
 const DEV: &str = "/dev";
 
-/// What is behind a failure of the driver to start, as far as it can be told, and what to do: the end of a line.
-pub(super) fn advice(status: Status) -> String {
-    known(status).map_or_else(|| searched(Path::new(DEV), visible_devices().as_deref()), str::to_owned)
+/// What is behind a failure of the driver to start, as far as it can be told, and what to do: the end of a line. `chosen`: the user
+/// named the library, so that the fault may be its own.
+pub(super) fn advice(status: Status, chosen: bool) -> String {
+    let dev = if chosen { None } else { Some(Path::new(DEV)) };
+    known(status).map_or_else(|| searched(dev, visible_devices().as_deref()), str::to_owned)
 }
 
 /// Failures that have one cause each (CUDA driver API, "Data types used by CUDA driver").
@@ -87,13 +89,14 @@ pub(super) fn opening(status: Status) -> &'static str {
     }
 }
 
-/// Failures that may come from anywhere: the device files are looked at.
-fn searched(dev: &Path, visible: Option<&str>) -> String {
-    if let Some(reason) = closed(dev) {
+/// Failures that may come from anywhere: the device files in `dev` are looked at, where the library is the system's.
+fn searched(dev: Option<&Path>, visible: Option<&str>) -> String {
+    if let Some(reason) = dev.and_then(closed) {
         return reason;
     }
     match visible {
         Some(list) => format!("CUDA_VISIBLE_DEVICES is {list:?}: unset it, or name devices that `nvidia-smi -L` lists"),
+        None if dev.is_none() => format!("{VARIABLE} names this library: unset it, and the system's driver is used"),
         None => format!(
             "see whether `nvidia-smi` lists a card, and what `dmesg` says of it; {VARIABLE} names another driver"
         ),
@@ -170,7 +173,7 @@ mod tests {
             (CUresult::CUDA_ERROR_OUT_OF_MEMORY, "used up"),
         ];
         for (result, text) in expected {
-            assert!(advice(Status::answer(result)).contains(text), "{result:?}");
+            assert!(advice(Status::answer(result), false).contains(text), "{result:?}");
         }
         for result in
             [CUresult::CUDA_ERROR_NO_DEVICE, CUresult::CUDA_ERROR_OPERATING_SYSTEM, CUresult::CUDA_ERROR_UNKNOWN]
@@ -203,19 +206,28 @@ mod tests {
     fn device_files_that_are_missing_or_closed_are_named() {
         let dev = tempfile::tempdir().unwrap();
         let path = |name: &str| dev.path().join(name);
-        let said = || searched(dev.path(), None);
+        let said = || searched(Some(dev.path()), None);
         assert!(said().starts_with(&format!("there is no {}: ", path("nvidiactl").display())), "{}", said());
         for name in ["nvidiactl", "nvidia-uvm", "nvidia0", "nvidia-modeset", "nvidiafb"] {
             fs::write(path(name), "").unwrap();
         }
         assert!(said().starts_with("see whether `nvidia-smi` lists a card"), "{}", said());
-        assert!(searched(dev.path(), Some("-1")).starts_with("CUDA_VISIBLE_DEVICES is \"-1\": unset it"));
+        assert!(searched(Some(dev.path()), Some("-1")).starts_with("CUDA_VISIBLE_DEVICES is \"-1\": unset it"));
         // A folder cannot be opened for writing, by root either.
         fs::create_dir(path("nvidia1")).unwrap();
         assert!(said().starts_with(&format!("{}: Is a directory", path("nvidia1").display())), "{}", said());
         fs::remove_file(path("nvidiactl")).unwrap();
         fs::write(path("dxg"), "").unwrap();
         assert!(!said().contains("nvidiactl"), "{}", said());
+    }
+
+    #[test]
+    fn a_library_that_the_user_named_is_not_blamed_on_the_device_files() {
+        for code in [1, 999, -7] {
+            let said = advice(Status::check(from_driver(code)).unwrap_err(), true);
+            assert_eq!(said, "CUZK_LIBCUDA names this library: unset it, and the system's driver is used");
+        }
+        assert!(searched(None, Some("7")).starts_with("CUDA_VISIBLE_DEVICES is \"7\": unset it"));
     }
 
     #[test]

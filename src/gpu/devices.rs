@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::os::raw::{c_char, c_int};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::ptr::null_mut;
 
 use cust::sys::{self, CUcomputemode_enum as CUcomputemode, CUdevice, CUdevice_attribute, CUresult, CUuuid};
 
 use super::advice::advice;
-use super::driver::{driver, VARIABLE};
+use super::driver::{driver, Driver, VARIABLE};
 use super::image::{image, Capability};
 use super::status::Status;
 use super::usable::{verdict, Facts, Runs};
@@ -44,9 +44,9 @@ pub enum NoDevice {
     /// The driver library cannot be loaded. `chosen`: CUZK_LIBCUDA named it.
     NoLibrary { path: PathBuf, chosen: bool, reason: String },
     /// The library is there, and this call of it failed.
-    Failed { path: PathBuf, call: &'static str, status: Status },
+    Failed { path: PathBuf, chosen: bool, call: &'static str, status: Status },
     /// The driver runs and counts no device.
-    NoneFound { path: PathBuf },
+    NoneFound { path: PathBuf, chosen: bool },
 }
 
 /// The driver and its devices.
@@ -65,23 +65,24 @@ pub fn devices() -> DeviceReport {
             let (path, chosen, reason) = (driver.path.clone(), driver.chosen, reason.clone());
             DeviceReport { driver_version: None, devices: Err(NoDevice::NoLibrary { path, chosen, reason }) }
         }
-        Ok(_) => DeviceReport { driver_version: driver_version(), devices: list(&driver.path) },
+        Ok(_) => DeviceReport { driver_version: driver_version(), devices: list(driver) },
     }
 }
 
-fn list(path: &Path) -> Result<Vec<Device>, NoDevice> {
-    Ok((0..count(path)?).map(describe).collect())
+fn list(driver: &Driver) -> Result<Vec<Device>, NoDevice> {
+    Ok((0..count(driver)?).map(describe).collect())
 }
 
 /// Starts the driver and counts its devices: one at least.
-pub(super) fn count(path: &Path) -> Result<u32, NoDevice> {
-    let failed = |call| move |status| NoDevice::Failed { path: path.to_owned(), call, status };
+pub(super) fn count(driver: &Driver) -> Result<u32, NoDevice> {
+    let Driver { path, chosen, .. } = driver;
+    let failed = |call| move |status| NoDevice::Failed { path: path.clone(), chosen: *chosen, call, status };
     // SAFETY: no pointer is passed; 0 is the only flag there is.
     Status::check(unsafe { sys::cuInit(0) }).map_err(failed("cuInit"))?;
     // SAFETY: `count` is valid for the one write that the call makes.
     let count = ask(|count: &mut c_int| unsafe { sys::cuDeviceGetCount(count) }).map_err(failed("cuDeviceGetCount"))?;
     if count <= 0 {
-        return Err(NoDevice::NoneFound { path: path.to_owned() });
+        return Err(NoDevice::NoneFound { path: path.clone(), chosen: *chosen });
     }
     Ok(count.min(MOST_DEVICES).unsigned_abs())
 }
@@ -196,11 +197,12 @@ impl fmt::Display for NoDevice {
                     false => write!(f, "; install the NVIDIA driver, or name its library in {VARIABLE}"),
                 }
             }
-            NoDevice::Failed { path, call, status } => {
-                write!(f, "driver library {}: {call} answered {status}: {}", path.display(), advice(*status))
+            NoDevice::Failed { path, chosen, call, status } => {
+                write!(f, "driver library {}: {call} answered {status}: {}", path.display(), advice(*status, *chosen))
             }
-            NoDevice::NoneFound { path } => {
-                write!(f, "driver library {}: it counts no device: {}", path.display(), advice(Status::NO_DEVICE))
+            NoDevice::NoneFound { path, chosen } => {
+                let advice = advice(Status::NO_DEVICE, *chosen);
+                write!(f, "driver library {}: it counts no device: {advice}", path.display())
             }
         }
     }

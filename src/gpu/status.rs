@@ -96,7 +96,7 @@ impl fmt::Display for Status {
             Some(result) => write!(f, "{} ({})", name(result).to_string_lossy(), self.code),
             None => match UNNAMED.iter().find(|(code, _)| *code == self.code) {
                 Some((code, name)) => write!(f, "{name} ({code})"),
-                None => write!(f, "code {} (newer than this build's list of codes)", self.code),
+                None => write!(f, "code {} (not in this build's list of codes)", self.code),
             },
         }
     }
@@ -249,6 +249,6 @@ mod tests {
     fn a_status_prints_its_name_and_its_number() {
         assert_eq!(Status { code: 801 }.to_string(), "CUDA_ERROR_NOT_SUPPORTED (801)");
         assert_eq!(Status { code: 46 }.to_string(), "CUDA_ERROR_DEVICE_UNAVAILABLE (46)");
-        assert_eq!(Status { code: 4711 }.to_string(), "code 4711 (newer than this build's list of codes)");
+        assert_eq!(Status { code: 4711 }.to_string(), "code 4711 (not in this build's list of codes)");
     }
 }

@@ -87,7 +87,7 @@ pub fn all_usable() -> Result<Vec<Usable>> {
 fn counted() -> Result<u32, NoDevice> {
     let driver = driver();
     match &driver.library {
-        Ok(_) => count(&driver.path),
+        Ok(_) => count(driver),
         Err(reason) => {
             let (path, chosen, reason) = (driver.path.clone(), driver.chosen, reason.clone());
             Err(NoDevice::NoLibrary { path, chosen, reason })

@@ -36,6 +36,9 @@ impl Source {
     /// Those of [`ensure_development`], where there are no development parameters yet.
     pub fn open(&self, porep: &PoRep, progress: &Progress) -> Result<Srs> {
         if self.development && !self.are_there(porep) {
+            if porep.sector_bytes() > LARGEST_DEVELOPMENT {
+                fail!(Fault::Usage, "{:?}: {}", porep.proof(), no_development(&sector_size_name(porep.sector_bytes())));
+            }
             ensure_development(&self.lookup.folder, &self.lookup.folder_source, porep, progress)?;
         }
         self.verifying_key(porep)?;
@@ -199,7 +202,12 @@ impl Source {
 pub fn ensure_development(folder: &Path, folder_source: &str, porep: &PoRep, progress: &Progress) -> Result<Generated> {
     let identity = porep.identity();
     if porep.sector_bytes() > LARGEST_DEVELOPMENT {
-        fail!(Fault::Usage, "{:?}: {}", porep.proof(), no_development(&sector_size_name(porep.sector_bytes())));
+        let size = sector_size_name(porep.sector_bytes());
+        fail!(
+            Fault::Usage,
+            "development parameters are for test sectors of 2KiB, 8MiB and 512MiB; `lotus fetch-params {size}` fetches the \
+             official ones of {size}"
+        );
     }
     let request =
         Request { identity: &identity, sector_bytes: porep.sector_bytes(), folder, folder_source, seed: None };
@@ -207,7 +215,7 @@ pub fn ensure_development(folder: &Path, folder_source: &str, porep: &PoRep, pro
     generate(&request, porep.blank(), &|event| meter.report(event))
 }
 
-/// Why a sector of this size has no development parameters, and what to do.
+/// Why a sector of this size cannot be proved with development parameters, and what to do.
 fn no_development(size: &str) -> String {
     format!(
         "development parameters, and so --device simulator, are for test sectors of 2KiB, 8MiB and 512MiB; to prove {size} leave \

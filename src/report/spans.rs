@@ -76,6 +76,16 @@ pub struct Span {
     pub end: Duration,
 }
 
+impl Span {
+    /// The partition, by its file and number, that a device had in this time.
+    pub fn partition(&self) -> Option<(usize, usize)> {
+        match self.activity {
+            Activity::Work { job, partition: Some(k) } if self.lane.stage == Stage::Device => Some((job, k)),
+            _ => None,
+        }
+    }
+}
+
 /// A piece of a device's own work, with its times since the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceSpan {
@@ -230,11 +240,11 @@ impl Snapshot {
 
     /// Partitions that a device has finished, each counted once however often it was tried.
     pub fn device_partitions(&self) -> BTreeSet<(usize, usize)> {
-        let had = |span: &Span| match span.activity {
-            Activity::Work { job, partition: Some(k) } if span.lane.stage == Stage::Device => Some((job, k)),
-            _ => None,
-        };
-        self.spans.iter().filter_map(had).filter(|partition| !self.failed_partitions.contains(partition)).collect()
+        self.spans
+            .iter()
+            .filter_map(Span::partition)
+            .filter(|partition| !self.failed_partitions.contains(partition))
+            .collect()
     }
 }
 
@@ -275,7 +285,7 @@ impl Recorder {
         self.state().device_spans.extend(spans);
     }
 
-    /// A device has let go of a partition, and has finished it or not.
+    /// A device lets go of a partition, and has finished it or not: said before its span ends, so that nobody takes it for finished.
     pub fn partition(&self, job: usize, partition: usize, finished: bool) {
         let failed = &mut self.state().failed_partitions;
         match finished {

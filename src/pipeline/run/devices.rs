@@ -42,13 +42,15 @@ impl Run<'_> {
                 }
                 let proved = {
                     let _working = self.work(lane, &file, partition);
-                    self.contained(Stage::Device, &file.job, || {
+                    let proved = self.contained(Stage::Device, &file.job, || {
                         file.check_deadline("its device began")?;
                         let result = device.prove(&file, witness, &inputs, sums)?;
                         Ok(Some(Proved { result, inputs }))
-                    })
+                    });
+                    // Before its time on the device ends for those who watch.
+                    self.recorder.partition(file.job.index, partition, proved.is_ok());
+                    proved
                 };
-                self.recorder.partition(file.job.index, partition, proved.is_ok());
                 self.take_operations(lane, device, &[&file]);
                 self.report(&report, &file, partition, proved);
             }

@@ -75,7 +75,7 @@ impl State {
                     let part = span.end.saturating_sub(span.start) / partitions.max(1) as u32;
                     self.together = (part, partitions);
                 }
-                _ => events.extend(self.partition(span).map(Event::Partition)),
+                _ => events.extend(self.partition(span, &news.failed_partitions).map(Event::Partition)),
             }
         }
         events.extend(news.files.iter().map(|file| self.ended(file)));
@@ -84,17 +84,17 @@ impl State {
         events
     }
 
-    fn partition(&mut self, span: &Span) -> Option<String> {
-        let Activity::Work { job, partition: Some(k) } = span.activity else { return None };
-        if span.lane.stage != Stage::Device || !self.finished.entry(job).or_default().insert(k) {
-            return None;
-        }
-        self.partitions += 1;
+    fn partition(&mut self, span: &Span, failed: &BTreeSet<(usize, usize)>) -> Option<String> {
+        let (job, k) = span.partition()?;
         let mut wall = span.end.saturating_sub(span.start);
         if let (part, left @ 1..) = self.together {
             self.together.1 = left - 1;
             wall += part;
         }
+        if failed.contains(&(job, k)) || !self.finished.entry(job).or_default().insert(k) {
+            return None;
+        }
+        self.partitions += 1;
         self.on_device = (self.on_device.0 + wall, self.on_device.1 + 1);
         self.devices.insert(span.lane.worker);
         let (name, wall, done) = (self.name(job), duration(wall), self.finished[&job].len());

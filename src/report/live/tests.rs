@@ -4,7 +4,7 @@ use indicatif::{ProgressDrawTarget, TermLike};
 
 use super::*;
 use crate::report::samples::{failed, proved, seconds, work, ODD_NAMES};
-use crate::report::spans::{Activity, FileRecord, Job, Lane, Outcome, Snapshot};
+use crate::report::spans::{Activity, FileRecord, Job, Lane, Outcome, Recorder, Seen, Snapshot};
 
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
@@ -169,6 +169,26 @@ fn the_estimate_counts_proofs_and_their_parts() {
     assert_eq!((state.done(), state.left()), (2.5, Some(seconds(3.0))));
     assert_eq!(state.batch_line(), "2 of 4 files, 1 partition, about 3 s left; 1 failed");
     assert_eq!(State::new(0).batch_line(), "0 of 0 files, 0 partitions");
+}
+
+#[test]
+fn a_partition_that_fails_on_the_device_is_not_told_as_finished() {
+    let recorder = Recorder::default();
+    let (mut state, mut seen) = (State::new(1), Seen::default());
+    recorder.announce(0, "a", Some(2));
+    let on_device = |partition: usize, finished: bool| {
+        let _running = recorder.begin(DEVICE, Activity::Work { job: 0, partition: Some(partition) });
+        recorder.partition(0, partition, finished);
+    };
+    on_device(0, false);
+    let told = state.learn(recorder.news(&mut seen));
+    assert_eq!(told, [Event::Started("a: started".into())]);
+    assert_eq!((state.done(), state.batch_line().as_str()), (0.0, "0 of 1 file, 0 partitions"));
+    // Tried again, with success.
+    on_device(0, true);
+    let told = state.learn(recorder.news(&mut seen));
+    assert!(matches!(&told[..], [Event::Partition(line)] if line.ends_with(" (1 of 2)")), "{told:?}");
+    assert_eq!(state.done(), 0.5);
 }
 
 #[test]
