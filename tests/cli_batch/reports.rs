@@ -65,8 +65,15 @@ fn the_table_has_a_figure_or_a_dash_in_every_place() {
         assert_eq!(row.len(), head.len(), "{}", run.stderr);
         // The simulator proves without a witness.
         assert_eq!(column("synthesis", &row), "-");
-        let least = if name == "total" { "1.0" } else { "50" };
-        assert!(column("device", &row).starts_with(least), "{row:?}");
+        // As long as the simulator was told to take, and what a busy machine adds.
+        let least = if name == "total" { 1.0 } else { 0.5 };
+        let device = column("device", &row);
+        let seconds = match device.split_once(' ') {
+            Some((ms, "ms")) => ms.parse::<f64>().unwrap() / 1000.0,
+            Some((seconds, "s")) => seconds.parse().unwrap(),
+            _ => panic!("{row:?}"),
+        };
+        assert!((least..60.0).contains(&seconds), "{row:?}");
     }
     assert_eq!(row("2.json"), ["2.json", "failed", "-", &column("wall", &row("2.json")), "-", "-", "-", "-"]);
 }
