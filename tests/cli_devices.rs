@@ -133,9 +133,10 @@ fn a_device_that_cannot_be_had_is_an_error_that_says_what_to_do() {
         refused(Path::new(NO_DRIVER), &[], &no_library);
         refused(&library, &[("FAKE_INIT", "803")], &["cuInit answered CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "restart"]);
         refused(&library, &[("FAKE_INIT", "802")], &["CUDA_ERROR_SYSTEM_NOT_READY", "nvidia-fabricmanager"]);
-        // What to do depends on this machine's device files; that something is said does not.
+        // With the system's library it would be this machine's device files that say what to do.
         for (code, name) in [("100", "NO_DEVICE"), ("304", "OPERATING_SYSTEM"), ("999", "UNKNOWN")] {
-            refused(&library, &[("FAKE_INIT", code)], &[&format!("CUDA_ERROR_{name} ({code}): "), "nvidia"]);
+            let answer = format!("CUDA_ERROR_{name} ({code}): CUZK_LIBCUDA names this library: unset it");
+            refused(&library, &[("FAKE_INIT", code)], &[&answer]);
         }
         refused(&library, &[("FAKE_COUNT", "0")], &["it counts no device: "]);
         let uuid = "-i GPU-46f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff -c 0";
